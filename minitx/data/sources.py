@@ -1,0 +1,165 @@
+"""Parallel text in files: one class for each shape, all of them a `PairSource`.
+
+A line number counts from 1, and a line ends at ``\\n`` only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from minitx.data.lines import content_hash, read_lines
+from minitx.errors import UserError
+
+
+class Pair(NamedTuple):
+    """A sentence and its translation as they stand in the data, with the line (or row) they stand in."""
+
+    source: str
+    target: str
+    line: int
+
+
+class Splits(NamedTuple):
+    """What the splits are called where they are kept; ``tests`` maps a name for results to it, the main test first."""
+
+    train: str
+    validation: str
+    tests: dict[str, str]
+
+
+class PairSource(Protocol):
+    """Where sentence pairs come from. A new shape of data needs these members and no change elsewhere."""
+
+    @property
+    def source_language(self) -> str: ...
+
+    @property
+    def target_language(self) -> str: ...
+
+    def splits(self) -> Splits:
+        """The splits there are."""
+
+    def names(self, split: str) -> tuple[str, str]:
+        """What holds the source side and the target side of a split, as messages name it."""
+
+    def fingerprint(self, split: str) -> str:
+        """A hash that changes with anything that changes `pairs`."""
+
+    def pairs(self, split: str) -> Iterator[Pair]:
+        """The pairs in their order, unchanged: nothing stripped, no blank one left out."""
+
+
+TestSplits = Sequence[str] | Mapping[str, str] | None
+"""Names of test splits, or names for results with the splits they stand for, or None for every ``test*`` there is."""
+VALIDATION_NAMES = ("val", "validation", "valid", "dev")
+
+
+class TextFiles:
+    """``path/train.en`` and ``path/train.de``, line by line, plain or ``.gz``; likewise each other split."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        source_language: str,
+        target_language: str,
+        train: str = "train",
+        validation: str | None = None,
+        tests: TestSplits = None,
+    ) -> None:
+        self.directory = _directory(path)
+        self.source_language, self.target_language = source_language, target_language
+        self._train, self._validation, self._tests = train, validation, tests
+
+    def splits(self) -> Splits:
+        suffix = f".{self.source_language}"
+        return find_splits(stems(self.directory, suffix), self._train, self._validation, self._tests)
+
+    def names(self, split: str) -> tuple[str, str]:
+        source, target = self._files(split)
+        return str(source), str(target)
+
+    def fingerprint(self, split: str) -> str:
+        return digest("text", *map(content_hash, self._files(split)))
+
+    def pairs(self, split: str) -> Iterator[Pair]:
+        return aligned(*self._files(split))
+
+    def _files(self, split: str) -> tuple[Path, Path]:
+        return (
+            find_file(self.directory, f"{split}.{self.source_language}"),
+            find_file(self.directory, f"{split}.{self.target_language}"),
+        )
+
+
+def aligned(source: Path, target: Path) -> Iterator[Pair]:
+    """The pairs of two files, line by line.
+
+    Raises:
+        UserError: one file has more lines than the other, or cannot be read.
+    """
+    pairs = zip_longest(read_lines(source), read_lines(target))
+    for number, (left, right) in enumerate(pairs, start=1):
+        if left is None or right is None:
+            longer = number + sum(1 for _ in pairs)
+            counts = (number - 1, longer) if left is None else (longer, number - 1)
+            raise UserError(
+                f"{source} has {counts[0]} lines and {target} has {counts[1]}: a line is missing on one side, or a "
+                "sentence was broken in two there (by a tool that splits lines at more than \\n, or by hand). "
+                f"`minitx data check --source {source} --target {target}` shows where the sides part."
+            )
+        yield Pair(left, right, number)
+
+
+def find_file(directory: Path, name: str) -> Path:
+    """``directory/name``, or else ``directory/name.gz``.
+
+    Raises:
+        UserError: there is neither.
+    """
+    for path in (directory / name, directory / f"{name}.gz"):
+        if path.is_file():
+            return path
+    there = sorted(path.name for path in directory.iterdir() if path.is_file())
+    listed = ", ".join(there[:12]) + (", …" if len(there) > 12 else "")
+    raise UserError(f"There is no {name} or {name}.gz in {directory}, which holds: {listed or 'nothing'}.")
+
+
+def stems(directory: Path, suffix: str) -> list[str]:
+    """Names of the files in ``directory`` that end with ``suffix`` or ``suffix.gz``, without that end, sorted."""
+    names = (path.name.removesuffix(".gz") for path in directory.iterdir() if path.is_file())
+    return sorted({name.removesuffix(suffix) for name in names if name.endswith(suffix)})
+
+
+def find_splits(there: Sequence[str], train: str, validation: str | None, tests: TestSplits) -> Splits:
+    """Settle which split is which: those named, or else by their usual names among those that are ``there``.
+
+    Raises:
+        UserError: no validation split is named or to be found.
+    """
+    if validation is None:
+        validation = next((name for name in VALIDATION_NAMES if name in there), None)
+    if validation is None:
+        raise UserError(
+            f"No validation split found among {', '.join(there) or 'no splits at all'}: name it with data.validation=…"
+        )
+    if tests is None:
+        tests = [name for name in there if name.startswith("test")]
+    named = dict(tests) if isinstance(tests, Mapping) else {name: name for name in tests}
+    return Splits(train, validation, named)
+
+
+def digest(*parts: object) -> str:
+    """A hash of ``parts``, which JSON can hold."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _directory(path: str | Path) -> Path:
+    directory = Path(path).expanduser()
+    if not directory.is_dir():
+        raise UserError(f"data.path={path} is not a directory (looked for {directory.absolute()}).")
+    return directory

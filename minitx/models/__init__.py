@@ -1,0 +1,1 @@
+"""The encoder-decoder Transformer, put together from the parts in `minitx.nn`."""

@@ -1,0 +1,1 @@
+"""Attention and its neighbours in pure PyTorch, one concept a file."""

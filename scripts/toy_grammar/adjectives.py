@@ -1,0 +1,67 @@
+"""The adjectives, and the nouns (or classes of nouns) each goes with."""
+
+from __future__ import annotations
+
+from toy_grammar.nouns import NOUNS
+from toy_grammar.words import Adjective, Noun
+
+_TABLE = """
+old        alt         -    | adult old_kin student animal vehicle building bridge tower tree city village street table chair clock coat hat lamp picture book bag bed door | older älter
+young      jung        -    | adult student animal | younger jünger
+little     klein       -    | young_person sibling pet bird building village garden room kitchen city bag box table ball cup bottle lamp flower car ship tree river park window picture key | - -
+big        groß        -    | pet horse cow building vehicle city village garden room kitchen park forest tree table bed box bag apple cake window door clock lamp tower river bottle | bigger größer
+new        neu         -    | vehicle clothes ware house bridge school key ball teacher neighbour student bed door song | - -
+beautiful  schön       -    | woman girl horse bird bridge building city village garden park forest flower dress hat coat picture song story clock river mountain tree lamp | more_beautiful schöner
+red        rot         -    | car bicycle bus clothes bag ball apple flower box chair cup lamp door | - -
+blue       blau        -    | car bicycle bus clothes bag ball flower box chair cup door bird | - -
+black      schwarz     -    | pet horse cow bird car bicycle clothes bag box chair | - -
+good       gut         -    | book story song picture friend teacher doctor student neighbour cake cheese soup coffee bread tea | - -
+expensive  teuer       teur | own_vehicle house clothes lamp clock picture table bag bed fish | more_expensive teurer
+heavy      schwer      -    | box bag table chair book bed | heavier schwerer
+dark       dunkel      dunkl | forest room street kitchen house church museum | - -
+high       hoch        hoh  | tower mountain bridge tree church | higher höher
+long       lang        -    | letter story song street bridge train coat dress river book | longer länger
+warm       warm        -    | soup milk water coat bread room kitchen shirt | - -
+cold       kalt        -    | soup milk water tea coffee room river fish | - -
+fresh      frisch      -    | bread egg fish milk cheese apple water | - -
+sweet      süß         -    | apple cake tea banana | - -
+hungry     hungrig     -    | young_person man student animal | - -
+tired      müde        müd  | adult young_person student parent horse dog | - -
+sick       krank       -    | young_person man woman farmer student sibling old_kin pet horse cow bird | - -
+friendly   freundlich  -    | adult student dog | - -
+happy      glücklich   -    | young_person man woman farmer student | - -
+empty      leer        -    | bottle cup box bag room house street bus church | - -
+"""
+
+
+def _adjective(line: str) -> Adjective:
+    forms, nouns, comparatives = line.split("|")
+    lemma, german, stem = forms.split()
+    english_comparative, german_comparative = comparatives.split()
+    return Adjective(
+        lemma=lemma,
+        german=german,
+        stem=german if stem == "-" else stem,
+        nouns=tuple(nouns.split()),
+        comparative="" if english_comparative == "-" else english_comparative.replace("_", " "),
+        german_comparative="" if german_comparative == "-" else german_comparative,
+    )
+
+
+ADJECTIVES = {adjective.lemma: adjective for adjective in map(_adjective, _TABLE.strip().splitlines())}
+
+
+def suits(adjective: Adjective, noun: Noun) -> bool:
+    """Whether "adjective noun" makes sense."""
+    return any(noun.is_a(name) for name in adjective.nouns)
+
+
+_BY_NOUN = {
+    noun.lemma: tuple(adjective for adjective in ADJECTIVES.values() if suits(adjective, noun))
+    for noun in NOUNS.values()
+}
+
+
+def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
+    """The adjectives that go with the noun, in the order of the table."""
+    return _BY_NOUN[noun.lemma]

@@ -1,0 +1,13 @@
+"""What the tests of attention share: the variants."""
+
+import pytest
+
+from minitx.nn.compatibility import Additive, Bilinear, Cosine, InverseDk, ScaledDotProduct, UnscaledDotProduct
+
+VARIANTS = [ScaledDotProduct, UnscaledDotProduct, InverseDk, Bilinear, Cosine, Additive]
+
+
+@pytest.fixture(params=VARIANTS, ids=lambda variant: variant.__name__)
+def variant(request):
+    """Each compatibility function of minitx."""
+    return request.param
