@@ -1,7 +1,7 @@
 """The command `minitx`: which command was asked for, and how each kind of failure ends it.
 
-Exit status: 0 done, 1 a fault or a failed job, 2 a mistake of the user's, 130 interrupted. Commands are imported on
-demand: `minitx --help` imports nothing heavy.
+Exit status: 0 done, 1 a fault or a failed job, 2 a mistake of the user's, 128 + N ended by signal N (130 for Ctrl-C).
+Commands are imported on demand: `minitx --help` imports nothing heavy.
 """
 
 import importlib
@@ -28,7 +28,7 @@ COMMANDS = {
     "train": Command("minitx.launch", "train a model, or with -m one for each combination", "minitx train model=tiny"),
     "evaluate": Command("minitx.evaluate", "loss, perplexity, BLEU and chrF of a run", "minitx evaluate RUN"),
     "translate": Command("minitx.translate", "translate lines with a run's model", "minitx translate RUN < in.txt"),
-    "data check": Command("minitx.data.check", "look for faults in parallel text", "minitx data check data=multi30k"),
+    "data check": Command("minitx.data_check", "look for faults in parallel text", "minitx data check data=multi30k"),
     "dashboard": Command("minitx.dashboard", "live curves in the browser", "minitx dashboard"),
 }
 
@@ -88,6 +88,9 @@ def _report(error: Exception) -> int:
     if isinstance(error, UserError):
         print(f"minitx: {words}", file=sys.stderr)
         return 2
+    if signal_number := getattr(error, "signal_number", None):  # minitx.training.interruption.Interrupted
+        print(f"minitx: {words}", file=sys.stderr)
+        return 128 + int(signal_number)
     if type(error).__name__ == "SweepFailed":
         print(f"minitx: {error}", file=sys.stderr)
         return 1

@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hydra._internal.callbacks import Callbacks
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
-from hydra.types import RunMode
+from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from minitx.config.compose import compose, hydra_settings
-from minitx.config.hydra_tree import CONFIG_NAME, SEARCH_PATH, config_tree
+from minitx.config.hydra_tree import CONFIG_NAME, SEARCH_PATH, config_tree, expand_home
 from minitx.config.identity import to_plain
 from minitx.errors import UserError
 
@@ -54,14 +56,43 @@ def main(argv: Sequence[str]) -> None:
 def sweep(overrides: Sequence[str]) -> None:
     """Run one job for each combination of the values that overrides list, through Hydra's launcher.
 
+    Every job's configuration is checked before the first job begins, and one that fails leaves the others running.
+
     Raises:
-        UserError: if the configuration of any job is wrong; no job has begun then.
-        SweepFailed: if a job failed; the others have run.
+        UserError: if the configuration of a job is wrong.
+        SweepFailed: if a job failed.
     """
+    overrides = [*map(expand_home, overrides), "hydra.mode=MULTIRUN"]
     hydra_settings(overrides)  # for its errors, which are in plain words
-    with config_tree(overrides):
-        Plugins.instance().register(Sweep)
-        GlobalHydra.instance().hydra.multirun(CONFIG_NAME, run_job, [*overrides, "hydra.mode=MULTIRUN"])
+    with config_tree(overrides) as tree:
+        config = tree.compose(overrides, RunMode.MULTIRUN)
+        if not config.hydra.sweeper._target_.endswith(".BasicSweeper"):
+            GlobalHydra.instance().hydra.multirun(CONFIG_NAME, run_job, overrides)  # an optimiser chooses the jobs
+            return
+        batches = _batches(config.hydra, tree.loader)
+        _check_jobs([job for batch in batches for job in batch], config.hydra.overrides.hydra)
+        context = HydraContext(config_loader=tree.loader, callbacks=Callbacks(config))
+        launcher = Plugins.instance().instantiate_launcher(context, run_job, config)
+        results: list[JobReturn] = []
+        for batch in batches:
+            results += launcher.launch(batch, initial_job_idx=len(results))
+    _raise_failures(results)
+
+
+def _batches(settings: DictConfig, loader: ConfigLoader) -> list[list[list[str]]]:
+    """Each job's overrides: the product of the values listed. Hydra's own sweeper would leave a `multirun.yaml`."""
+    parameters = [f"{key}={values}" for key, values in (settings.sweeper.params or {}).items()]
+    parsed = OverridesParser.create(loader).parse_overrides([*parameters, *settings.overrides.task])
+    return BasicSweeper.split_arguments(parsed, settings.sweeper.max_batch_size)
+
+
+def _check_jobs(jobs: list[list[str]], settings: Sequence[str]) -> None:
+    print(f"minitx: a sweep of {len(jobs)} jobs", file=sys.stderr)
+    for number, job in enumerate(jobs):
+        try:
+            compose([*settings, *job])
+        except UserError as error:
+            raise UserError(f"{_label(number, job)}: {error}") from error
 
 
 def run_job(_: DictConfig) -> Any:
@@ -74,36 +105,11 @@ def run_job(_: DictConfig) -> Any:
     try:
         return _train(compose([*settings.overrides.hydra, *settings.overrides.task], launch_directory))
     except Exception as error:
+        if signal_number := getattr(error, "signal_number", None):  # Ctrl-C ends the sweep, not this job alone
+            print(f"minitx: {label}: {error} The sweep ends here.", file=sys.stderr)
+            raise SystemExit(128 + signal_number) from error
         print(f"minitx: {label} failed: {_reason(error)}", file=sys.stderr)
         raise
-
-
-class Sweep(BasicSweeper):
-    """Hydra's own sweep, which checks every job before the first begins and leaves no `multirun.yaml` behind."""
-
-    def sweep(self, arguments: list[str]) -> list[Sequence[JobReturn]]:
-        """Run all jobs; one that fails does not keep the others from running."""
-        assert self.config is not None
-        assert self.launcher is not None
-        assert self.hydra_context is not None
-        parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
-        overrides = parser.parse_overrides([*self._parse_config(), *arguments])
-        batches = self.split_arguments(overrides, self.max_batch_size)
-        self._check([job for batch in batches for job in batch])
-        results: list[Sequence[JobReturn]] = []
-        for batch in batches:
-            results.append(self.launcher.launch(batch, initial_job_idx=sum(map(len, results))))
-        _raise_failures([job for batch in results for job in batch])
-        return results
-
-    def _check(self, jobs: list[list[str]]) -> None:
-        assert self.config is not None
-        print(f"minitx: a sweep of {len(jobs)} jobs", file=sys.stderr)
-        for number, job in enumerate(jobs):
-            try:
-                compose([*self.config.hydra.overrides.hydra, *job])
-            except UserError as error:
-                raise UserError(f"{_label(number, job)}: {error}") from error
 
 
 def make_importable(directory: Path) -> None:

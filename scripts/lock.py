@@ -1,7 +1,7 @@
 """Make requirements.lock from pyproject.toml, or check that it resolves on every supported Python.
 
-    python scripts/lock.py              # needs uv (`pip install uv`); newest versions that fit every Python and platform
-    python scripts/lock.py --check      # a dry run of pip with each python3.11, python3.12 and python3.13 on the PATH
+    python scripts/lock.py            # needs uv (`pip install uv`): newest versions that fit every Python and platform
+    python scripts/lock.py --check    # a dry run of pip with each of python3.11, python3.12, python3.13 on the PATH
 
 Two files come of it. requirements.lock is what gets installed. constraints-cuda.txt fixes what torch's CUDA build for
 Linux brings along: as constraints, so that a CPU build, which does not ask for those packages, does not download them.

@@ -99,8 +99,8 @@ explain_pip_failure() {
     fi
     missing="$(sed -n 's/.*No matching distribution found for \([^ ;]*\).*/\1/p' "$setup_log" | head -n 1)"
     if [ -n "$missing" ]; then
-        refuse "Set-up failed: pip finds no $missing for Python $(python_version "$venv_python") on" \
-            "$(uname -s) $(uname -m) (details: $setup_log)."
+        refuse "Set-up failed: the package index has no $missing for Python $(python_version "$venv_python") on" \
+            "$(uname -s) $(uname -m), or cannot be reached (details: $setup_log)."
     fi
     refuse "Set-up failed: pip could not install the packages, for the reason at the end of $setup_log."
 }
@@ -132,7 +132,7 @@ make_venv() {
 }
 
 install_packages() {
-    pip_install --constraint "$root/requirements.lock" setuptools
+    pip_install "$(grep '^setuptools==' "$root/requirements.lock")"
     pip_install --requirement "$root/requirements.lock" --constraint "$root/constraints-cuda.txt" \
         ${TORCH_INDEX_URL:+--extra-index-url "$TORCH_INDEX_URL"}
     pip_install --no-deps --editable "$root"

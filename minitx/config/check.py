@@ -7,6 +7,8 @@ that its `_target_` takes or that its group has, and every value one that its ru
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from omegaconf import DictConfig
+
 from minitx.config.nearest import listed, nearest
 from minitx.config.rules import RULES, check_together, rule_for
 from minitx.config.sites import SITES
@@ -18,6 +20,9 @@ Plain = Mapping[str, Any]
 ROOT_KEYS = ("seed", "name", "group", "tags", "run_directory", "resume", "options")
 GROUPS = ("attention", "model", "data", "training", "optimizer", "schedule", "trainer", "callbacks", "logger")
 
+COLLECTIONS = ("logger", "callbacks")
+NEEDING_A_TARGET = ("attention", "model", "optimizer", "schedule")
+
 # What the program itself passes to a target, and which key decides it.
 GIVEN_AT_A_SITE = {"d_k": "model.d_k", "num_heads": "model.num_heads"}
 GIVEN: Mapping[str, Mapping[str, str]] = {
@@ -25,7 +30,19 @@ GIVEN: Mapping[str, Mapping[str, str]] = {
     **{f"model.{site}": GIVEN_AT_A_SITE for site in SITES},
     "model": {"vocab_size": "data.vocab_size", "seed": "seed", "pad_id": ""},
     "optimizer": {"params": "", "lr": "schedule.peak_learning_rate"},
+    "logger.tensorboard": {"save_dir": "run_directory", "name": "name", "version": "name"},
+    "logger.wandb": {
+        "save_dir": "run_directory",
+        "name": "name",
+        "group": "group",
+        "tags": "tags",
+        "config": "",
+        "offline": "",
+        "log_model": "",
+    },
 }
+# Targets that must take all of these: attention sites and the model call them by name.
+CALLED_BY_NAME = ("attention", "model", *(f"model.{site}" for site in SITES))
 
 
 def check(config: Plain, group_keys: Callable[[str], set[str]]) -> None:
@@ -35,7 +52,7 @@ def check(config: Plain, group_keys: Callable[[str], set[str]]) -> None:
         config: resolved plain data.
         group_keys: the keys that the chosen option of a group has in its file, for groups without a `_target_`.
     """
-    _check_names("", config, {*ROOT_KEYS, *GROUPS}, every_key(config))
+    _check_names("", config, {*ROOT_KEYS, *GROUPS}, config)
     for key, value in config.items():
         if key in RULES:
             RULES[key].check(key, value)
@@ -48,26 +65,38 @@ def check_groups(config: Plain) -> None:
     """Raise UserError where a whole group is missing, or is a value instead of a group of keys."""
     for group in GROUPS:
         if not isinstance(config.get(group), Mapping):
-            raise UserError(f"{group}={config.get(group)}: choose one of the options of {group}.")
+            value = config.get(group)
+            hint = (
+                f" A file does that in its defaults list: override /{group}: {value}." if isinstance(value, str) else ""
+            )
+            raise UserError(f"{group}={value}: choose one of the options of {group}.{hint}")
+        if group in NEEDING_A_TARGET and config[group].get("_target_") is None:
+            raise UserError(f"{group}._target_ is not given: choose an option of {group}, or name a class or function.")
 
 
 def _check_node(path: str, node: Plain, group_keys: Callable[[str], set[str]]) -> None:
-    if path in {"attention", "model", "optimizer"} and node.get("_target_") is None:
-        raise UserError(f"{path}._target_ is not given: choose an option of {path} or name a class or function.")
     if "_target_" in node:
         _check_target(path, node)
-    elif path not in {"logger", "callbacks"}:  # these two are collections: any name, each with a _target_
-        ruled = ruled_keys(path)
-        if not ruled.issuperset(node):  # only then is the option's file read
-            _check_names(path, node, ruled | group_keys(path), every_key(node, f"{path}."))
+    elif path in COLLECTIONS:
+        _check_collection(path, node)
+    elif not ruled_keys(path).issuperset(node):  # only then is the option's file read
+        _check_names(path, node, ruled_keys(path) | group_keys(path), node)
     for name, value in node.items():
         key = f"{path}.{name}"
         if isinstance(value, dict):
             _check_node(key, value, group_keys)
-        elif path in {"logger", "callbacks"}:
-            raise UserError(f"{key}={value}: everything in {path} is a group of keys with a _target_.")
         elif key in RULES:
             RULES[key].check(key, value)
+
+
+def _check_collection(path: str, node: Plain) -> None:
+    """Any name may stand in a collection, with a `_target_` below it."""
+    whole = {name: inner for name, inner in node.items() if isinstance(inner, Mapping) and inner.get("_target_")}
+    for name, inner in node.items():
+        if name not in whole:
+            if whole and isinstance(inner, Mapping):
+                _check_names(path, {name: inner}, set(whole), whole)
+            raise UserError(f"{path}.{name} has no _target_: name the class with +{path}.{name}._target_=….")
 
 
 def ruled_keys(path: str) -> set[str]:
@@ -85,7 +114,7 @@ def _check_target(path: str, node: Plain) -> None:
         if name not in DIRECTIVES and not signature.takes(name):
             raise UserError(unknown_key(f"{path}.{name}", accepted_keys(path, node)))
     for name in given:
-        if path != "optimizer" and not signature.takes(name):
+        if path in CALLED_BY_NAME and not signature.takes(name):
             called = listed(f"{name}=…" for name in given)
             raise UserError(f"{path}._target_={node['_target_']} takes no {name}: it is called with {called}.")
     missing = signature.required - set(node) - set(given)
@@ -106,13 +135,14 @@ def accepted_keys(path: str, node: Plain) -> set[str]:
     return {f"{path}.{name}" for name in names | {"_target_"}}
 
 
-def _check_names(path: str, node: Plain, valid: set[str], every: set[str]) -> None:
+def _check_names(path: str, node: Plain, valid: set[str], examples: Plain) -> None:
+    """Every name in `node` must be in `valid`; below those, `examples` knows what else could have been meant."""
     prefix = f"{path}." if path else ""
     for name, value in node.items():
         if name not in valid:
             wrong = [f"{prefix}{name}.{rest}" for rest in _leaves(value)] or [f"{prefix}{name}"]
-            candidates = {key for key in every if key.removeprefix(prefix).split(".")[0] in valid}
-            raise UserError(unknown_key(wrong[0], candidates | {f"{prefix}{name}" for name in valid}))
+            known = {other: inner for other, inner in examples.items() if other in valid}
+            raise UserError(unknown_key(wrong[0], every_key(known, prefix) | {f"{prefix}{name}" for name in valid}))
 
 
 def given_key(path: str, name: str) -> str:
@@ -133,9 +163,10 @@ def unknown_key(key: str, valid: set[str]) -> str:
 def every_key(node: Any, prefix: str = "") -> set[str]:
     """Dotted keys of a node, of groups and of values alike."""
     keys = set()
-    for name, value in node.items():
-        keys.add(f"{prefix}{name}")
-        if isinstance(value, Mapping):
+    for name, value in node.items_ex(resolve=False) if isinstance(node, DictConfig) else node.items():
+        if str(name) == "_target_" or str(name) not in DIRECTIVES:
+            keys.add(f"{prefix}{name}")
+        if isinstance(value, Mapping) and not (isinstance(value, DictConfig) and value._is_none()):
             keys |= every_key(value, f"{prefix}{name}.")
     return keys
 

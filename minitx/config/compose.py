@@ -9,14 +9,16 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from minitx.config.check import check, check_groups
+from minitx.config.check import COLLECTIONS, check, check_groups
 from minitx.config.explain import explain
-from minitx.config.hydra_tree import ConfigTree, config_tree
+from minitx.config.hydra_tree import ConfigTree, config_tree, expand_home
 from minitx.config.identity import default_name, refuse_environment
-from minitx.config.sites import SITES, fill_sites
+from minitx.config.nearest import listed
+from minitx.config.rules import RULES
+from minitx.config.sites import SITES, drop_replaced_keys, fill_sites
 from minitx.errors import UserError
 
-PATHS = ("run_directory", "data.path", "data.tokenizer")
+PATHS = ("run_directory", "data.path", "data.tokenizer", "data.cache_directory")
 
 
 def compose(overrides: Sequence[str] = (), launch_directory: str | Path = ".") -> DictConfig:
@@ -32,9 +34,11 @@ def compose(overrides: Sequence[str] = (), launch_directory: str | Path = ".") -
     Raises:
         UserError: if an override, a key or a value is wrong; the message names it and the nearest valid one.
     """
+    overrides = [expand_home(override) for override in overrides]
     with config_tree(overrides) as tree:
         config = _compose(overrides, tree)
         choices = dict(config.hydra.runtime.choices)
+        _refuse_two_options(overrides, tree)
         OmegaConf.set_struct(config, False)
         del config["hydra"]
         check_groups(config)
@@ -51,11 +55,15 @@ def compose(overrides: Sequence[str] = (), launch_directory: str | Path = ".") -
             return set(map(str, node)) if isinstance(node, DictConfig) else set()
 
         given = _given_values(overrides, tree)
-        fill_sites(config, option_of, [key for key, _ in given])
+        changed = [key for key, _ in given]
+        fill_sites(config, option_of, changed)
+        for group in ("optimizer", "schedule"):
+            drop_replaced_keys(config, group, option_of(group), changed)
         _make_paths_absolute(config, Path(launch_directory).resolve())
         config.options = _chosen_options(config, choices, tree)
+        refuse_environment(config)  # before a message could show the variable's value
         check(_resolved(config), group_keys)
-    refuse_environment(config)
+    _make_real(config)
     if config.name is None:
         config.name = default_name(config.options, given, config.seed)
     OmegaConf.set_struct(config, True)
@@ -64,6 +72,7 @@ def compose(overrides: Sequence[str] = (), launch_directory: str | Path = ".") -
 
 def hydra_settings(overrides: Sequence[str]) -> DictConfig:
     """Hydra's own node for these overrides, which may list several values: the mode, the sweeper, the launcher."""
+    overrides = [expand_home(override) for override in overrides]
     with config_tree(overrides) as tree:
         return _compose(overrides, tree, RunMode.MULTIRUN).hydra
 
@@ -88,18 +97,37 @@ def _given_values(overrides: Sequence[str], tree: ConfigTree) -> list[tuple[str,
     ]
 
 
+def _refuse_two_options(overrides: Sequence[str], tree: ConfigTree) -> None:
+    """Hydra would merge them, the last one's keys over the first one's."""
+    for override in OverridesParser.create().parse_overrides([*overrides]):
+        group = override.key_or_group
+        slot = group in tree.groups() and group not in {*COLLECTIONS, "experiment"}
+        if slot and isinstance(override.value(), list):
+            raise UserError(f"{override.input_line}: choose one option; for one run each, add -m and leave out [].")
+
+
 def _refuse_missing(config: DictConfig) -> None:
     missing = sorted(OmegaConf.missing_keys(config))
     if missing:
-        raise UserError(f"{missing[0]} has no value yet: give {missing[0]}=….")
+        given = " ".join(f"{key}=…" for key in missing)
+        raise UserError(f"{listed(missing)} {'has' if len(missing) == 1 else 'have'} no value yet: give {given}.")
 
 
 def _make_paths_absolute(config: DictConfig, launch_directory: Path) -> None:
-    keys = [*PATHS, *([] if config.get("resume") in (None, "auto") else ["resume"])]
-    for key in keys:
+    for key in (*PATHS, "resume", "data.name"):
         path = OmegaConf.select(config, key)
-        if isinstance(path, str):
-            OmegaConf.update(config, key, str(launch_directory / Path(path).expanduser()))
+        if isinstance(path, str) and not (key == "resume" and path == "auto"):
+            absolute = launch_directory / Path(path).expanduser()
+            if key != "data.name" or absolute.is_dir():  # a dataset is the name of one on the Hub or a directory
+                OmegaConf.update(config, key, str(absolute))
+
+
+def _make_real(config: DictConfig) -> None:
+    """0 is written where 0.0 is meant; code that asks for a float shall get one."""
+    for key, rule in RULES.items():
+        value = OmegaConf.select(config, key)
+        if rule.real and isinstance(value, int):
+            OmegaConf.update(config, key, float(value))
 
 
 def _chosen_options(config: DictConfig, choices: Mapping[str, Any], tree: ConfigTree) -> dict[str, Any]:

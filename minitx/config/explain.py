@@ -1,5 +1,6 @@
 """Hydra's errors in a user's words: which override is at fault, and the nearest valid key or option."""
 
+import re
 from collections.abc import Sequence
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -8,7 +9,7 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from minitx.config.check import GIVEN, accepted_keys, every_key, given_key, unknown_key
+from minitx.config.check import COLLECTIONS, GIVEN, accepted_keys, every_key, given_key, unknown_key
 from minitx.config.hydra_tree import SEARCH_PATH, ConfigTree
 from minitx.config.nearest import listed, nearest
 from minitx.errors import UserError
@@ -27,15 +28,15 @@ def explain(error: Exception, overrides: Sequence[str], tree: ConfigTree, mode: 
     parsed = OverridesParser.create().parse_overrides([*overrides])
     good: list[str] = []
     try:
-        tree.compose(good, mode)
+        base = tree.compose(good, mode)
     except Exception:
         return UserError(f"The configuration files do not compose: {_first_lines(error)}")
     for override in sorted(parsed, key=lambda override: _is_value(override, tree)):
         line = override.input_line or ""
         try:
-            tree.compose([*good, line], mode)
+            base = tree.compose([*good, line], mode)
         except Exception as fault:
-            return _explain_one(override, fault, tree.compose(good, mode), tree)
+            return _explain_one(override, fault, base, tree)
         good.append(line)
     return UserError(f"The configuration files do not compose: {_first_lines(error)}")
 
@@ -59,7 +60,7 @@ def _explain_one(override: Override, error: Exception, base: DictConfig, tree: C
     if "Could not append to config" in text:
         return UserError(f"{line}: {override.key_or_group} has a value already; write {line.lstrip('+')}.")
     if "No match in the defaults list" in text or override.package is not None:
-        return _unknown_site(override, base)
+        return _unknown_site(override, text, base)
     key = override.key_or_group
     if "Could not override" in text or "Could not delete" in text:
         return _unknown_key(key, line, base, tree)
@@ -78,11 +79,16 @@ def _missing_option(line: str, error: MissingConfigException) -> UserError:
     )
 
 
-def _unknown_site(override: Override, base: DictConfig) -> UserError:
-    key = override.key_or_group if override.package is None else f"{override.key_or_group}@{override.package}"
+def _unknown_site(override: Override, text: str, base: DictConfig) -> UserError:
+    """No entry of the defaults list has that name; it may stand in a file that the override chose."""
+    typed = override.key_or_group if override.package is None else f"{override.key_or_group}@{override.package}"
+    named = re.search(r"Could not override '([^']+)'", text)
+    key = named.group(1) if named else typed
     choices = [choice for choice in base.hydra.runtime.choices if not str(choice).startswith("hydra/")]
-    value = override.get_value_element_as_str()
-    return UserError(f"There is nothing to choose at {key}; did you mean {nearest(key, choices)}={value}?")
+    guess = nearest(key, choices)
+    if key == typed:
+        return UserError(f"There is nothing to choose at {key}; did you mean {guess}={override.value()}?")
+    return UserError(f"{override.input_line} overrides {key}, where there is nothing to choose; did you mean {guess}?")
 
 
 def _unknown_key(key: str, line: str, base: DictConfig, tree: ConfigTree) -> UserError:
@@ -99,6 +105,10 @@ def _unknown_key(key: str, line: str, base: DictConfig, tree: ConfigTree) -> Use
         if key in taken:
             return UserError(f"{key} is not among the keys of its option, but {node._target_} takes it: write +{line}.")
         valid = {other for other in valid if other.startswith(f"{parent}.")} | taken or valid
+        if parent in COLLECTIONS and not node:
+            return UserError(f"There is no {key} yet: give it a class with +{key}._target_=….")
+    if parent in tree.groups() and name in tree.options(parent):
+        return UserError(f"There is no key {key}; did you mean {parent}={name}?")
     guess = nearest(key, valid | set(tree.groups()))
     value = line.partition("=")[2]
     if guess in tree.groups() and value in tree.options(guess):

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import hydra
@@ -26,7 +27,7 @@ class ConfigTree:
     Attributes:
         loader: Hydra's reader of that tree.
         search_path: the overrides that set the search path; options of outside packages need them.
-        read: options read so far, by group and name.
+        read: options read so far, by `group=name`.
     """
 
     loader: ConfigLoader
@@ -41,11 +42,13 @@ class ConfigTree:
         """The content of an option's file at its place in the tree; None where no single option is chosen."""
         if not isinstance(choice, str):
             return None
-        path = f"{group.partition('@')[0]}/{choice}"
-        if path not in self.read:
-            loaded = self.loader.load_configuration(path, overrides=self.search_path, run_mode=RunMode.RUN)
-            self.read[path] = OmegaConf.select(loaded, path.rpartition("/")[0])
-        return self.read[path]
+        group = group.partition("@")[0]
+        key = f"{group}={choice}"
+        if key not in self.read:
+            # Not as a primary config: Hydra looks for that before it knows the search path.
+            loaded = self.loader.load_configuration(None, [*self.search_path, f"+{key}"], RunMode.RUN)
+            self.read[key] = OmegaConf.select(loaded, group)
+        return self.read[key]
 
     def options(self, group: str) -> list[str]:
         """The names of a group's options."""
@@ -60,7 +63,24 @@ class ConfigTree:
 def config_tree(overrides: Sequence[str] = ()) -> Iterator[ConfigTree]:
     """The tree that these overrides compose from. Hydra's global state is put back at the end."""
     search_path = [override for override in overrides if override.lstrip("+").startswith(f"{SEARCH_PATH}=")]
-    with hydra.initialize_config_dir(str(configs_directory()), version_base=VERSION_BASE), warnings.catch_warnings():
-        # A search path that does not exist would otherwise be a warning, then a missing option.
+    current = GlobalHydra.instance()
+    outer, current.hydra = current.hydra, None  # a job of a sweep composes inside the sweep's own tree
+    try:
+        with hydra.initialize_config_dir(str(configs_directory()), version_base=VERSION_BASE), _missing_path_fails():
+            yield ConfigTree(GlobalHydra.instance().config_loader(), search_path)
+    finally:
+        current.hydra = outer
+
+
+@contextmanager
+def _missing_path_fails() -> Iterator[None]:
+    """A search path that does not exist would otherwise be a warning, and then a missing option."""
+    with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*is not available", category=UserWarning)
-        yield ConfigTree(GlobalHydra.instance().config_loader(), search_path)
+        yield
+
+
+def expand_home(override: str) -> str:
+    """`data.path=~/corpus` with the home directory written out: few shells do it there, and Hydra cannot read `~/`."""
+    key, equals, value = override.partition("=")
+    return f"{key}={Path(value).expanduser()}" if equals and value.startswith("~/") else override

@@ -25,6 +25,7 @@ WITHOUT_EFFECT = (
     "resume",
     "logger",
     "data.num_workers",
+    "data.cache_directory",
 )
 
 # Groups where an environment variable may stand: its name is written down, never its value.
@@ -72,7 +73,7 @@ def default_name(options: Mapping[str, Any], overrides: Sequence[tuple[str, Any]
         overrides: dotted keys and values given by the user, in order.
         seed: the run's seed.
     """
-    parts = [str(options.get(group)) for group in ("experiment", "data", "model", "attention") if options.get(group)]
+    parts = [_short(options[group]) for group in ("experiment", "data", "model", "attention") if options.get(group)]
     for group, option in options.items():
         if "@model." in group and option is not None:
             parts.append(f"{group.partition('@model.')[2].removesuffix('_attention')}-{option}")

@@ -16,14 +16,16 @@ class Rule:
     Attributes:
         wanted: what the value must be, as the end of "it must be …".
         holds: whether a value is that.
+        real: whether a whole number stands for a real one, 0 for 0.0.
     """
 
     wanted: str
     holds: Callable[[Any], bool]
+    real: bool = False
 
     def or_null(self) -> "Rule":
         """The same limit, for a value that may also be left open."""
-        return Rule(f"{self.wanted}, or null", lambda value: value is None or self.holds(value))
+        return Rule(f"{self.wanted}, or null", lambda value: value is None or self.holds(value), self.real)
 
     def check(self, key: str, value: Any) -> None:
         """Raise UserError unless the rule holds for `key`'s value."""
@@ -56,6 +58,7 @@ def real(at_least: float | None = None, above: float | None = None, below: float
             and (above is None or value > above)
             and (below is None or value < below)
         ),
+        real=True,
     )
 
 
@@ -91,7 +94,7 @@ RULES: Mapping[str, Rule] = {
     "model.num_heads": whole(1),
     "model.d_k": whole(1).or_null(),
     "model.d_v": whole(1).or_null(),
-    "model.dropout": real(at_least=0, below=1),
+    "model.dropout": real(at_least=0.0, below=1.0),
     "model.norm": one_of("pre", "post"),
     "model.max_length": whole(2),
     "model.initialisation": one_of("variance", "xavier"),
@@ -99,18 +102,19 @@ RULES: Mapping[str, Rule] = {
     "training.max_epochs": whole(1).or_null(),
     "training.validate_every": whole(1),
     "training.log_every": whole(1),
-    "training.label_smoothing": real(at_least=0, below=1),
-    "training.clip_norm": real(above=0).or_null(),
+    "training.label_smoothing": real(at_least=0.0, below=1.0),
+    "training.clip_norm": real(above=0.0).or_null(),
     "training.accumulate_batches": whole(1),
     "training.patience": whole(1).or_null(),
     "training.average_last": whole(1),
     "training.beam_size": whole(1),
-    "training.length_penalty": real(at_least=0),
+    "training.length_penalty": real(at_least=0.0),
     "training.on_non_finite": one_of("stop", "record"),
-    "optimizer.eps": real(above=0),
-    "optimizer.weight_decay": real(at_least=0),
-    "schedule.peak_learning_rate": real(above=0).or_null(),
-    "schedule.final_learning_rate": real(at_least=0),
+    "training.loss": one_of("projected", "plain"),
+    "optimizer.eps": real(above=0.0),
+    "optimizer.weight_decay": real(at_least=0.0),
+    "schedule.peak_learning_rate": real(above=0.0).or_null(),
+    "schedule.final_learning_rate": real(at_least=0.0),
     "schedule.warmup_steps": whole(0),
     "trainer.accelerator": TEXT,
     "trainer.devices": Rule(

@@ -5,6 +5,8 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from minitx.errors import UserError
+
 SITES = ("encoder_self_attention", "decoder_self_attention", "cross_attention")
 
 
@@ -20,20 +22,22 @@ def fill_sites(config: DictConfig, option_of: Callable[[str], DictConfig | None]
         changed: dotted keys that overrides name.
     """
     changed = set(changed)
-    _drop_replaced_keys(config, "attention", option_of("attention"), changed)
+    drop_replaced_keys(config, "attention", option_of("attention"), changed)
     for site in SITES:
         key = f"model.{site}"
         own = OmegaConf.select(config, key)
         own = OmegaConf.create({}) if own is None else own
+        if not isinstance(own, DictConfig):
+            raise UserError(f"{key}={own}: set this site apart with attention@{key}=OPTION or {key}._target_=….")
         if own.get("_target_") is None:
             rest = {name: value for name, value in own.items_ex(resolve=False) if name != "_target_"}
             config.model[site] = OmegaConf.merge(config.attention, rest)
         else:
-            _drop_replaced_keys(config, key, option_of(f"attention@{key}"), changed)
+            drop_replaced_keys(config, key, option_of(f"attention@{key}"), changed)
         config.model[site]._partial_ = True
 
 
-def _drop_replaced_keys(config: DictConfig, key: str, option: DictConfig | None, changed: set[str]) -> None:
+def drop_replaced_keys(config: DictConfig, key: str, option: DictConfig | None, changed: set[str]) -> None:
     """Remove what is left of an option whose `_target_` a value has replaced; keys given beside the new one stay."""
     node = OmegaConf.select(config, key)
     if option is None or node._target_ == option._target_:

@@ -47,7 +47,8 @@ def find_target(key: str, path: Any) -> Any:
     for i, part in enumerate(rest, start=len(parts) - len(rest)):
         if not hasattr(found, part):
             guess = nearest(part, (name for name in dir(found) if not name.startswith("_")))
-            raise UserError(f"{where}: {'.'.join(parts[:i])} has no {part}; did you mean {guess}?")
+            hint = f"; did you mean {guess}?" if guess else "."
+            raise UserError(f"{where}: {'.'.join(parts[:i])} has no {part}{hint}")
         found = getattr(found, part)
     if not callable(found):
         raise UserError(f"{where}: it is no class or function.")

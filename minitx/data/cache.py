@@ -69,7 +69,7 @@ def default_directory() -> Path:
 def code_version() -> str:
     """A hash of the modules that decide what an entry holds: a change in them makes older entries unused."""
     here = Path(__file__).parent
-    modules = ("cache", "hub", "lines", "preparation", "sources", "tokenizer")
+    modules = ("cache", "hub", "jsonl", "lines", "preparation", "sources", "tokenizer", "tsv")
     return hashlib.sha256(b"".join((here / f"{name}.py").read_bytes() for name in modules)).hexdigest()
 
 

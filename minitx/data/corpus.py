@@ -19,7 +19,7 @@ from minitx.errors import UserError
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Preparation:
     """How sentence pairs become ids.
 
@@ -45,7 +45,7 @@ class Preparation:
         require_at_least(1, max_length=self.max_length, train_limit=self.train_limit)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Batching:
     """How pairs become batches.
 

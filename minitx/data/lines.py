@@ -6,9 +6,9 @@ import gzip
 import hashlib
 import unicodedata
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from minitx.errors import UserError
 
@@ -26,14 +26,31 @@ def read_lines(path: Path) -> Iterator[str]:
     """
     try:
         with _open(path) as stream:
-            start = 0
-            for number, line in enumerate(stream, start=1):
-                yield _decode(line, path, number, start)
-                start += len(line)
+            yield from decode_lines(stream, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UserError(f"{path} is damaged or not gzip ({error}): get the file again.") from error
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def decode_lines(stream: Iterable[bytes], name: Path | str) -> Iterator[str]:
+    """`read_lines` for a binary stream that is open already, such as standard input; messages call it ``name``.
+
+    Raises:
+        UserError: it is not UTF-8 (with the line and the byte offset).
+    """
+    start = 0
+    for number, line in enumerate(stream, start=1):
+        yield _decode(line, name, number, start)
+        start += len(line)
+
+
+def one_line(text: str) -> str:
+    """``text`` with each line break in it as a blank, whatever any tool takes for one: it fills one line of a file.
+
+    A model of bytes may spell them; as many translations as sentences must stay as many lines.
+    """
+    return " ".join(text.splitlines())
 
 
 def sentence(line: str) -> str:
@@ -59,11 +76,11 @@ def content_hash(path: Path) -> str:
         raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+def _open(path: Path) -> gzip.GzipFile | BufferedReader:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
 
 
-def _decode(line: bytes, path: Path, number: int, start: int) -> str:
+def _decode(line: bytes, path: Path | str, number: int, start: int) -> str:
     body = line.removesuffix(b"\n").removesuffix(b"\r")
     if number == 1:
         body = body.removeprefix(BYTE_ORDER_MARK)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from minitx.data.lines import content_hash, read_lines
 from minitx.errors import UserError
@@ -32,6 +32,7 @@ class Splits(NamedTuple):
     tests: dict[str, str]
 
 
+@runtime_checkable
 class PairSource(Protocol):
     """Where sentence pairs come from. A new shape of data needs these members and no change elsewhere."""
 
@@ -54,8 +55,6 @@ class PairSource(Protocol):
         """The pairs in their order, unchanged: nothing stripped, no blank one left out."""
 
 
-TestSplits = Sequence[str] | Mapping[str, str] | None
-"""Names of test splits, or names for results with the splits they stand for, or None for every ``test*`` there is."""
 VALIDATION_NAMES = ("val", "validation", "valid", "dev")
 
 
@@ -69,9 +68,9 @@ class TextFiles:
         target_language: str,
         train: str = "train",
         validation: str | None = None,
-        tests: TestSplits = None,
+        tests: Sequence[str] | None = None,
     ) -> None:
-        self.directory = _directory(path)
+        self.directory = find_directory(path)
         self.source_language, self.target_language = source_language, target_language
         self._train, self._validation, self._tests = train, validation, tests
 
@@ -110,7 +109,7 @@ def aligned(source: Path, target: Path) -> Iterator[Pair]:
             raise UserError(
                 f"{source} has {counts[0]} lines and {target} has {counts[1]}: a line is missing on one side, or a "
                 "sentence was broken in two there (by a tool that splits lines at more than \\n, or by hand). "
-                f"`minitx data check --source {source} --target {target}` shows where the sides part."
+                "`minitx data check` shows where."
             )
         yield Pair(left, right, number)
 
@@ -135,8 +134,14 @@ def stems(directory: Path, suffix: str) -> list[str]:
     return sorted({name.removesuffix(suffix) for name in names if name.endswith(suffix)})
 
 
-def find_splits(there: Sequence[str], train: str, validation: str | None, tests: TestSplits) -> Splits:
+def find_splits(there: Sequence[str], train: str, validation: str | None, tests: Sequence[str] | None) -> Splits:
     """Settle which split is which: those named, or else by their usual names among those that are ``there``.
+
+    Args:
+        there: the splits there are.
+        train: the training split.
+        validation: the validation split; None: the first of `VALIDATION_NAMES`.
+        tests: each a split, or ``NAME=SPLIT`` to give it another name in results; None: every split named ``test…``.
 
     Raises:
         UserError: no validation split is named or to be found.
@@ -149,8 +154,8 @@ def find_splits(there: Sequence[str], train: str, validation: str | None, tests:
         )
     if tests is None:
         tests = [name for name in there if name.startswith("test")]
-    named = dict(tests) if isinstance(tests, Mapping) else {name: name for name in tests}
-    return Splits(train, validation, named)
+    named = [(name, split or name) for name, _, split in (test.partition("=") for test in tests)]
+    return Splits(train, validation, dict(named))
 
 
 def digest(*parts: object) -> str:
@@ -158,7 +163,12 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _directory(path: str | Path) -> Path:
+def find_directory(path: str | Path) -> Path:
+    """The directory at ``path``.
+
+    Raises:
+        UserError: there is none.
+    """
     directory = Path(path).expanduser()
     if not directory.is_dir():
         raise UserError(f"data.path={path} is not a directory (looked for {directory.absolute()}).")

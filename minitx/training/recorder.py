@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import lightning.pytorch as pl
+import torch
 
 from minitx.training.module import TranslationModule
 from minitx.training.progress import Display
 from minitx.training.run_directory import Figures, MetricsFile
 
-Translate = Callable[[pl.Trainer, pl.LightningModule], Figures]
+Translate = Callable[[pl.Trainer, torch.nn.Module], Figures]
 
 
 class Recorder(pl.Callback):
@@ -93,7 +94,8 @@ class Recorder(pl.Callback):
         """Translate the validation set and write its figures."""
         loss = float(trainer.callback_metrics["validation_loss"])
         row = {"validation_loss": loss, "validation_perplexity": math.exp(min(loss, 700.0))}
-        row |= self.translate(trainer, module)
+        assert isinstance(module, TranslationModule)
+        row |= self.translate(trainer, module.model)
         self._tick("validation_seconds")
         if not self.best or loss < self.best["validation_loss"]:
             self.best = {"step": trainer.global_step} | row

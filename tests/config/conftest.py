@@ -1,20 +1,24 @@
-import importlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-OUTSIDE = Path(__file__).with_name("outside_variant.py")
+from minitx.resources import configs_directory
+
+OUTSIDE = Path(__file__).parent / "outside_variant"
 
 
 @pytest.fixture
-def outside_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The options of an outside package that can be imported as `outside_scores`."""
-    spec = importlib.util.spec_from_file_location("outside_variant", OUTSIDE)
-    writer = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(writer)
-    configs = writer.write_outside_package(tmp_path / "outside")
-    monkeypatch.syspath_prepend(tmp_path / "outside")
-    yield configs
-    for name in [name for name in sys.modules if name.split(".")[0] == "outside_scores"]:
+def outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Makes somebody else's package `outside_scores` importable; the override that adds its options."""
+    monkeypatch.syspath_prepend(OUTSIDE)
+    yield f"hydra.searchpath=[file://{OUTSIDE / 'outside_scores' / 'configs'}]"
+    for name in [name for name in sys.modules if name.partition(".")[0] == "outside_scores"]:
         del sys.modules[name]
+
+
+@pytest.fixture
+def configs() -> Path:
+    """The configuration tree."""
+    return configs_directory()

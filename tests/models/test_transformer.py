@@ -18,6 +18,7 @@ def padded(ids, columns):
     return nn.functional.pad(ids, (0, columns))
 
 
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 def test_a_pre_norm_model_is_pytorchs_with_the_same_weights(build, copy_layer):
     mine = build(norm="pre").double()
     theirs = nn.Transformer(16, 2, 2, 2, 24, dropout=0.0, batch_first=True, norm_first=True).double()

@@ -1,0 +1,298 @@
+"""One training run, from a composed configuration to a test score: read it top to bottom."""
+
+import logging
+import traceback
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+from hydra.utils import get_class, instantiate
+from omegaconf import DictConfig
+from rich.console import Console
+
+from minitx.config import config_hash, readable_name, to_plain
+from minitx.data.corpus import Corpus
+from minitx.data.tokenizer import PAD_ID
+from minitx.errors import UserError
+from minitx.evaluation import evaluate_split
+from minitx.models.transformer import Transformer, parameter_counts
+from minitx.training.checkpoints import WholeFiles, checkpoint_callbacks, mean_weights, newest_checkpoints, save_whole
+from minitx.training.dashboards import close_loggers, make_loggers, upload_hint
+from minitx.training.datamodule import TranslationData
+from minitx.training.flops import flops_per_token
+from minitx.training.interruption import Interrupted, StopAtNextStep
+from minitx.training.loss import plain_loss, projected_loss
+from minitx.training.machine import describe_machine, peak_memory_bytes, prepare_process
+from minitx.training.module import NonFiniteLoss, TranslationModule
+from minitx.training.progress import choose_display
+from minitx.training.recorder import Recorder
+from minitx.training.run_directory import MetricsFile, RunDirectory
+from minitx.training.validation import TranslateValidation
+
+LOSSES = {"plain": plain_loss, "projected": projected_loss}
+
+
+def train(config: DictConfig) -> dict[str, Any]:
+    """Train, test and record one run; returns its summary, as in `summary.json`.
+
+    Raises:
+        UserError: if data, configuration or machine do not allow the run.
+        Interrupted: after a signal; the run directory is usable and says so.
+        NonFiniteLoss: if the loss is no number and `training.on_non_finite` is "stop".
+    """
+    console = Console(stderr=True)
+    process = prepare_process(config.trainer.threads)
+    corpus: Corpus = instantiate(config.data)
+    model = build_model(config, corpus)
+    run = RunDirectory.create(Path(config.run_directory), f"{readable_name(config)}-{config_hash(config)}")
+    with _log_file(run.path / "train.log"):
+        console.print(f"run directory {run.path}", highlight=False, soft_wrap=True)
+        for note in corpus.notes:
+            console.print(note, highlight=False, soft_wrap=True)
+        corpus.tokenizer.save(run.path / "tokenizer.json")
+        return _Run(config, corpus, model, run, console, process).carry_out()
+
+
+def build_model(config: DictConfig, corpus: Corpus) -> Transformer:
+    """The model with its first weights, which depend on the seed alone; then the seed of dropout."""
+    model: Transformer = instantiate(
+        config.model, vocab_size=corpus.tokenizer.vocab_size, pad_id=PAD_ID, seed=config.seed
+    )
+    torch.manual_seed(config.seed)
+    return model
+
+
+class _Run:
+    """The parts of one run and the order in which they act."""
+
+    def __init__(
+        self,
+        config: DictConfig,
+        corpus: Corpus,
+        model: Transformer,
+        run: RunDirectory,
+        console: Console,
+        process: dict[str, Any],
+    ) -> None:
+        self.config, self.corpus, self.model, self.run, self.console = config, corpus, model, run, console
+        settings = config.training
+        self.module = TranslationModule(
+            model,
+            optimizer=instantiate(config.optimizer),
+            schedule=instantiate(config.schedule),
+            loss=LOSSES[settings.loss],
+            label_smoothing=settings.label_smoothing,
+            clip_norm=settings.clip_norm,
+            accumulate_batches=settings.accumulate_batches,
+        )
+        batching = corpus.batching
+        self.data = TranslationData(
+            corpus.train,
+            corpus.validation,
+            batching.batch_tokens,
+            seed=config.seed,
+            num_workers=batching.num_workers,
+            pool_size=batching.pool_size,
+        )
+        self.recorder = Recorder(
+            MetricsFile(run.path / "metrics.csv"),
+            choose_display(console, settings.max_steps),
+            settings.log_every,
+            translate=TranslateValidation(corpus, run),
+        )
+        self.loggers = self._loggers()
+        self.trainer = _trainer(config, self.loggers, self._callbacks())
+        self._describe(process)
+
+    def carry_out(self) -> dict[str, Any]:
+        """Fit, then test; whatever happens, `run.json` says how it ended."""
+        status, exit_code = "failed", 1
+        try:
+            self._fit()
+            summary = self._finish()
+            status, exit_code = "finished", 0
+            return summary
+        except NonFiniteLoss as divergence:
+            return self._diverged(divergence)
+        except (Interrupted, KeyboardInterrupt):
+            status = "interrupted"
+            raise
+        except BaseException:
+            (self.run.path / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
+            raise
+        finally:
+            if self.run.read_json("run.json")["status"] == "running":
+                self.run.update_json("run.json", status=status)
+            close_loggers(self.loggers, exit_code)
+            if hint := upload_hint(self.run.path):
+                self.console.print(hint, highlight=False, soft_wrap=True)
+
+    def _fit(self) -> None:
+        self.trainer.fit(self.module, datamodule=self.data)
+
+    def _finish(self) -> dict[str, Any]:
+        """Average the last checkpoints, test, and write what came out."""
+        directory, settings = self.run.checkpoints, self.config.training
+        kept = newest_checkpoints(directory, settings.average_last)
+        weights = mean_weights(kept)
+        step = self.recorder.totals["step"]
+        save_whole({"state_dict": weights, "step": step, "averaged": [path.name for path in kept]}, directory / "final.ckpt")
+        self.model.load_state_dict(weights)
+        self.model.to(self.trainer.strategy.root_device).eval()
+        tests = {name: self._test(name) for name in self.corpus.tests}
+        summary = self._summary() | {"averaged": len(kept), "test": tests}
+        self.run.write_json("summary.json", summary)
+        return summary
+
+    def _test(self, name: str) -> dict[str, Any]:
+        settings = self.config.training
+        scores, translations = evaluate_split(
+            self.model,
+            self.corpus.tokenizer,
+            self.corpus.tests[name],
+            batch_tokens=self.corpus.batching.batch_tokens,
+            beam_size=settings.beam_size,
+            length_penalty=settings.length_penalty,
+        )
+        self.run.write_translations(name, **translations)
+        self.console.print(
+            f"{name}: BLEU {scores['bleu']:.2f}  chrF {scores['chrf']:.2f}  loss {scores['loss']:.3f}  "
+            f"({scores['bleu_signature']})",
+            highlight=False,
+            soft_wrap=True,
+        )
+        return scores
+
+    def _summary(self) -> dict[str, Any]:
+        totals = self.recorder.totals
+        return {
+            "steps": totals["step"],
+            "tokens": totals["tokens"],
+            "target_tokens": totals["target_tokens"],
+            "seconds": totals["seconds"],
+            "training_seconds": totals["training_seconds"],
+            "tokens_per_second": totals["tokens"] / max(totals["training_seconds"], 1e-9),
+            "flops": self.flops_per_token * totals["tokens"],
+            "peak_memory_bytes": peak_memory_bytes(self.trainer.strategy.root_device),
+            "final": self.recorder.last,
+            "best": self.recorder.best,
+        }
+
+    def _diverged(self, divergence: NonFiniteLoss) -> dict[str, Any]:
+        """A loss that is no number is a fault ("stop") or a result ("record")."""
+        where = {"step": divergence.step, "batch_ids": divergence.batch_ids}
+        record = self.config.training.on_non_finite == "record"
+        self.run.update_json("run.json", status="diverged" if record else "failed", non_finite_loss=where)
+        summary = self._summary() | {"diverged_at_step": divergence.step}
+        self.run.write_json("summary.json", summary)
+        if record:
+            self.console.print(f"{divergence} The run ends as diverged.", highlight=False)
+            return summary
+        raise UserError(
+            f"The loss at step {divergence.step} is not a finite number (training pairs "
+            f"{divergence.batch_ids[:8]}…, see {self.run.path / 'run.json'}); lower schedule.peak_learning_rate, or set "
+            "training.on_non_finite=record to keep divergence as a result."
+        ) from divergence
+
+    def _callbacks(self) -> list[pl.Callback]:
+        directory, settings = self.run.checkpoints, self.config.training
+        callbacks: list[pl.Callback] = [self.recorder, *checkpoint_callbacks(directory, max(1, settings.average_last))]
+        if settings.patience is not None:
+            callbacks.append(pl.callbacks.EarlyStopping("validation_loss", patience=settings.patience))
+        callbacks += [instantiate(node) for node in self.config.callbacks.values()]
+        return [*callbacks, StopAtNextStep(directory / "last.ckpt")]  # last, so that others have seen the step
+
+    def _loggers(self) -> list[Any]:
+        config = self.config
+        factories = {
+            name: partial(get_class(node["_target_"]), **{key: value for key, value in node.items() if key != "_target_"})
+            for name, node in config.logger.items()
+        }
+        labels = {"name": self.run.path.name, "group": config.group, "tags": list(config.tags)}
+        return make_loggers(factories, self.run.path, labels, to_plain(config))
+
+    def _describe(self, process: dict[str, Any]) -> None:
+        """Write `run.json` and measure what a token costs."""
+        device = self.trainer.strategy.root_device
+        self.flops_per_token = flops_per_token(self.module, self.data)
+        machine = describe_machine(device)
+        self.console.print(
+            f"device {machine['device_name']} ({self.config.trainer.precision}, {process['threads']} threads), "
+            f"{parameter_counts(self.model)['total']:,} parameters",
+            highlight=False,
+            soft_wrap=True,
+        )
+        self.run.write_json(
+            "run.json",
+            {
+                "status": "running",
+                "config": to_plain(self.config),
+                "config_hash": config_hash(self.config),
+                "seed": self.config.seed,
+                "name": self.run.path.name,
+                "group": self.config.group,
+                "tags": list(self.config.tags),
+                "precision": self.config.trainer.precision,
+                "parameters": parameter_counts(self.model),
+                "flops_per_token": self.flops_per_token,
+                "data_fingerprint": self.corpus.fingerprint,
+                **process,
+                **machine,
+            },
+        )
+
+
+def _trainer(config: DictConfig, loggers: list[Any], callbacks: list[pl.Callback]) -> pl.Trainer:
+    settings, device = config.training, config.trainer
+    try:
+        return pl.Trainer(
+            accelerator=device.accelerator,
+            devices=device.devices,
+            num_nodes=device.num_nodes,
+            strategy=device.strategy,
+            precision=device.precision,
+            max_steps=settings.max_steps,
+            max_epochs=-1 if settings.max_epochs is None else settings.max_epochs,
+            val_check_interval=settings.validate_every * settings.accumulate_batches,
+            check_val_every_n_epoch=None,
+            num_sanity_val_steps=0,
+            logger=loggers,
+            callbacks=callbacks,
+            plugins=[WholeFiles()],
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            use_distributed_sampler=False,
+        )
+    except (ValueError, RuntimeError) as error:  # "No supported gpu backend found!" and the like
+        raise UserError(f"trainer.accelerator={device.accelerator}: {str(error).splitlines()[0]}") from error
+
+
+class _log_file:
+    """Messages of minitx and its libraries go into the run's `train.log`; warnings too, and not to the terminal."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        self._handler = logging.FileHandler(self.path, encoding="utf-8")
+        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        self._root = logging.getLogger()
+        self._root.addHandler(self._handler)
+        self._level, self._handlers = self._root.level, {}
+        self._root.setLevel(logging.INFO)
+        for name in ("lightning.pytorch", "lightning.fabric", "lightning", "pytorch_lightning"):
+            library = logging.getLogger(name)
+            self._handlers[name] = library.handlers[:]
+            library.handlers[:] = []
+            library.propagate = True
+        logging.captureWarnings(True)
+
+    def __exit__(self, *_: object) -> None:
+        logging.captureWarnings(False)
+        for name, handlers in self._handlers.items():
+            logging.getLogger(name).handlers[:] = handlers
+        self._root.setLevel(self._level)
+        self._root.removeHandler(self._handler)
+        self._handler.close()

@@ -1,0 +1,75 @@
+"""Where figures go beside metrics.csv: TensorBoard files and Weights & Biases, through Lightning's loggers."""
+
+import netrc
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
+
+LoggerFactory = Callable[..., Logger]
+
+
+def make_loggers(
+    factories: Mapping[str, LoggerFactory], directory: Path, labels: Mapping[str, Any], config: Mapping[str, Any]
+) -> list[Logger]:
+    """The loggers of one run, each with files of its own inside the run directory.
+
+    Args:
+        factories: by name, partial constructors from the `logger` group.
+        directory: the run directory.
+        labels: `name`, `group` and `tags` of the run, which dashboards sort runs by.
+        config: the whole configuration, shown as the run's hyperparameters.
+    """
+    _quieten_wandb()
+    loggers = []
+    for factory in factories.values():
+        made = getattr(factory, "func", factory)
+        if made is TensorBoardLogger:
+            logger = factory(save_dir=str(directory), name="", version="tensorboard")
+        elif made is WandbLogger:
+            logger = factory(
+                save_dir=str(directory), offline=not wandb_is_logged_in(), log_model=False, config=dict(config), **labels
+            )
+        else:
+            logger = factory(save_dir=str(directory))
+        if made is not WandbLogger:
+            logger.log_hyperparams(dict(config))
+        loggers.append(logger)
+    return loggers
+
+
+def wandb_is_logged_in() -> bool:
+    """Whether a key for Weights & Biases is at hand and the user has not asked for another mode."""
+    mode = os.environ.get("WANDB_MODE")
+    if mode:
+        return mode == "online"
+    if os.environ.get("WANDB_API_KEY"):
+        return True
+    host = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""
+    try:
+        return netrc.netrc().authenticators(host) is not None
+    except (OSError, netrc.NetrcParseError):
+        return False
+
+
+def close_loggers(loggers: list[Logger], exit_code: int) -> None:
+    """End the dashboards' runs, so that a sweep's next job opens its own."""
+    for logger in loggers:
+        logger.finalize("success" if exit_code == 0 else "failed")
+        if isinstance(logger, WandbLogger):
+            logger.experiment.finish(exit_code=exit_code)
+
+
+def upload_hint(directory: Path) -> str | None:
+    """One line that says how to upload an offline Weights & Biases run, if there is one."""
+    runs = sorted((directory / "wandb").glob("offline-run-*"))
+    return f"Weights & Biases kept this run offline; upload it with: wandb sync {runs[-1]}" if runs else None
+
+
+def _quieten_wandb() -> None:
+    """No prompt, no chatter, no wait for a network that is not there. The user's own settings win."""
+    for name, value in {"WANDB_SILENT": "true", "WANDB_CONSOLE": "off", "WANDB_DISABLE_CODE": "true"}.items():
+        os.environ.setdefault(name, value)

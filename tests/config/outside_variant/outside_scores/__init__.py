@@ -1,0 +1,1 @@
+"""Somebody else's package, which minitx knows nothing of."""
