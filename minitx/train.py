@@ -138,7 +138,9 @@ class _Run:
         kept = newest_checkpoints(directory, settings.average_last)
         weights = mean_weights(kept)
         step = self.recorder.totals["step"]
-        save_whole({"state_dict": weights, "step": step, "averaged": [path.name for path in kept]}, directory / "final.ckpt")
+        save_whole(
+            {"state_dict": weights, "step": step, "averaged": [path.name for path in kept]}, directory / "final.ckpt"
+        )
         self.model.load_state_dict(weights)
         self.model.to(self.trainer.strategy.root_device).eval()
         tests = {name: self._test(name) for name in self.corpus.tests}
@@ -192,8 +194,8 @@ class _Run:
             return summary
         raise UserError(
             f"The loss at step {divergence.step} is not a finite number (training pairs "
-            f"{divergence.batch_ids[:8]}…, see {self.run.path / 'run.json'}); lower schedule.peak_learning_rate, or set "
-            "training.on_non_finite=record to keep divergence as a result."
+            f"{divergence.batch_ids[:8]}…, see {self.run.path / 'run.json'}); lower schedule.peak_learning_rate, "
+            "or set training.on_non_finite=record to keep divergence as a result."
         ) from divergence
 
     def _callbacks(self) -> list[pl.Callback]:
@@ -207,7 +209,9 @@ class _Run:
     def _loggers(self) -> list[Any]:
         config = self.config
         factories = {
-            name: partial(get_class(node["_target_"]), **{key: value for key, value in node.items() if key != "_target_"})
+            name: partial(
+                get_class(node["_target_"]), **{key: value for key, value in node.items() if key != "_target_"}
+            )
             for name, node in config.logger.items()
         }
         labels = {"name": self.run.path.name, "group": config.group, "tags": list(config.tags)}

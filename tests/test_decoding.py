@@ -53,7 +53,7 @@ def plain_greedy(model, source, limit):
 
 
 def plain_beam(model, source, limit, beam_size, length_penalty):
-    """Beam search as its docstring describes it, one sentence and one hypothesis at a time, never stopped by a bound."""
+    """Beam search as its docstring describes it, a sentence and a hypothesis at a time, never stopped by a bound."""
     live, finished = [([], 0.0)], []
     for step in range(1, limit + 1):
         continuations = []

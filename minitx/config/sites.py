@@ -1,6 +1,6 @@
 """The slot: which compatibility function each attention site gets, once Hydra has composed everything else."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -10,7 +10,7 @@ from minitx.errors import UserError
 SITES = ("encoder_self_attention", "decoder_self_attention", "cross_attention")
 
 
-def fill_sites(config: DictConfig, option_of: Callable[[str], DictConfig | None], changed: Iterable[str]) -> None:
+def fill_sites(config: DictConfig, option_of: Callable[[str], DictConfig | None], changed: Collection[str]) -> None:
     """Give every site under `model` a whole factory: its own where it is set apart, else a copy of `attention`.
 
     A site is set apart by a `_target_`, from an option (`attention@model.cross_attention=additive`) or as a value. A
@@ -21,7 +21,6 @@ def fill_sites(config: DictConfig, option_of: Callable[[str], DictConfig | None]
         option_of: the content of the option chosen for a group, by the group's name in the defaults list.
         changed: dotted keys that overrides name.
     """
-    changed = set(changed)
     drop_replaced_keys(config, "attention", option_of("attention"), changed)
     for site in SITES:
         key = f"model.{site}"
@@ -37,7 +36,7 @@ def fill_sites(config: DictConfig, option_of: Callable[[str], DictConfig | None]
         config.model[site]._partial_ = True
 
 
-def drop_replaced_keys(config: DictConfig, key: str, option: DictConfig | None, changed: set[str]) -> None:
+def drop_replaced_keys(config: DictConfig, key: str, option: DictConfig | None, changed: Collection[str]) -> None:
     """Remove what is left of an option whose `_target_` a value has replaced; keys given beside the new one stay."""
     node = OmegaConf.select(config, key)
     if option is None or node._target_ == option._target_:

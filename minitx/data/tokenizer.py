@@ -8,12 +8,15 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import tokenizers
+from numpy.typing import NDArray
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
 from minitx.errors import UserError
 
 PAD_ID, BOS_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
+Ids = Iterable[int] | NDArray[np.integer]
 SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 SMALLEST_VOCABULARY = len(SPECIAL_TOKENS) + 256
 """The special tokens and the 256 bytes, with which any text can be spelt."""
@@ -50,12 +53,12 @@ class Tokenizer:
         encodings = self._backend.encode_batch_fast([_normalise(text) for text in texts], add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
-    def decode(self, ids: Iterable[int]) -> str:
+    def decode(self, ids: Ids) -> str:
         """The text of ``ids``. Special ids are dropped, wherever they stand."""
         text: str = self._backend.decode([int(i) for i in ids if i > UNK_ID], skip_special_tokens=False)
         return text.removeprefix(" ")
 
-    def tokens(self, ids: Iterable[int]) -> list[str]:
+    def tokens(self, ids: Ids) -> list[str]:
         """A readable piece for each id, as for a heatmap: a leading blank shows as ``▁``, special ids by name."""
         decoder = decoders.ByteLevel()
         names = [self._backend.id_to_token(int(i)) or "" for i in ids]

@@ -39,13 +39,20 @@ def save_whole(content: dict[str, Any], path: Path) -> None:
     except (OSError, RuntimeError) as error:
         partial.unlink(missing_ok=True)
         reason = error.strerror if isinstance(error, OSError) else str(error).splitlines()[0]
-        raise UserError(f"The checkpoint {path} cannot be written ({reason}); earlier checkpoints are intact.") from error
+        raise UserError(
+            f"The checkpoint {path} cannot be written ({reason}); earlier checkpoints are intact."
+        ) from error
 
 
 def checkpoint_callbacks(directory: Path, keep: int) -> list[ModelCheckpoint]:
     """The newest `keep` checkpoints, made at each validation, and the one with the least validation loss."""
     newest = ModelCheckpoint(
-        directory, filename="step={step:08.0f}", monitor="step", mode="max", save_top_k=keep, auto_insert_metric_name=False
+        directory,
+        filename="step={step:08.0f}",
+        monitor="step",
+        mode="max",
+        save_top_k=keep,
+        auto_insert_metric_name=False,
     )
     best = ModelCheckpoint(directory, filename="best", monitor="validation_loss", mode="min", save_top_k=1)
     return [newest, best]

@@ -31,7 +31,11 @@ def make_loggers(
             logger = factory(save_dir=str(directory), name="", version="tensorboard")
         elif made is WandbLogger:
             logger = factory(
-                save_dir=str(directory), offline=not wandb_is_logged_in(), log_model=False, config=dict(config), **labels
+                save_dir=str(directory),
+                offline=not wandb_is_logged_in(),
+                log_model=False,
+                config=dict(config),
+                **labels,
             )
         else:
             logger = factory(save_dir=str(directory))

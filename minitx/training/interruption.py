@@ -19,7 +19,7 @@ class Interrupted(Exception):
 
 
 class StopAtNextStep(pl.Callback):
-    """Waits for the step that is going on, saves `last.ckpt` and raises `Interrupted`. A second signal does not wait."""
+    """Waits for the step that is going on, saves `last.ckpt` and raises `Interrupted`. A second one does not wait."""
 
     def __init__(self, checkpoint: Path, signals: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)) -> None:
         self.checkpoint = checkpoint
@@ -37,9 +37,7 @@ class StopAtNextStep(pl.Callback):
             raise KeyboardInterrupt
         self._received = number
 
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, module: Any, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: pl.Trainer, module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         """End the run here if a signal came and the step is complete."""
         if self._received is not None and module.finished_step is not None:
             self._end(trainer)

@@ -129,7 +129,12 @@ class TranslationModule(pl.LightningModule):
         optimizer.step()
         optimizer.zero_grad()
         return StepFigures(
-            step, loss_total / max(1.0, target_tokens), learning_rate, float(norm), int(source_tokens), int(target_tokens)
+            step,
+            loss_total / max(1.0, target_tokens),
+            learning_rate,
+            float(norm),
+            int(source_tokens),
+            int(target_tokens),
         )
 
     def _over_processes(self, totals: Tensor, loss_sum: Tensor) -> list[float]:

@@ -68,9 +68,7 @@ def realise(sentence: Sentence) -> str:
 def _punctuated(words: list[str]) -> str:
     """Words joined, with one comma where two clauses end at once and none before the final mark."""
     kept = [
-        word
-        for word, following in zip(words, [*words[1:], ","], strict=True)
-        if not (word == "," and following == ",")
+        word for word, following in zip(words, [*words[1:], ","], strict=True) if not (word == "," and following == ",")
     ]
     return " ".join(kept).replace(" ,", ",")
 

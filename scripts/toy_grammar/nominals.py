@@ -14,7 +14,9 @@ _OWNABLE = (
     "near", "kin", "pet", "horse", "cow", "ware", "clothes", "reading", "small", "upright", "container", "own_vehicle",
     "bed", "house", "garden", "room", "kitchen", "child",
 )  # fmt: skip
-_OWNERS = nouns_matching(("teacher", "doctor", "neighbour", "farmer", "friend", "kin", "man", "woman", "student", "boy"))
+_OWNERS = nouns_matching(
+    ("teacher", "doctor", "neighbour", "farmer", "friend", "kin", "man", "woman", "student", "boy")
+)
 _OWNED = ("pet", "horse", "own_vehicle", "house", "garden", "clothes", "bag", "key", "book", "picture", "room")
 _PERSONS = nouns_matching(("person",))
 _KIN = nouns_matching(("kin",))
@@ -124,7 +126,7 @@ def _determiners(noun: Noun, style: str, own: str) -> dict[str, float]:
 
 
 def _split(choice: str, noun: Noun) -> tuple[str, bool]:
-    """"two+" -> two, plural; a noun without a plural takes "the"."""
+    """ "two+" -> two, plural; a noun without a plural takes "the"."""
     plural = choice.endswith("+")
     if plural and not noun.plural:
         return "the", False
