@@ -8,7 +8,7 @@ import pytest
 from minitx.data_check import main
 from minitx.errors import UserError
 
-WORDS = "tree house river cat hill road lamp boat".split()
+WORDS = ["tree", "house", "river", "cat", "hill", "road", "lamp", "boat"]
 TEXT = {
     "en": [f"A {WORDS[i % 8]} {'very ' * (i * i % 7)}near {i} old stones." for i in range(300)],
     "de": [f"Ein {WORDS[i % 8]} {'sehr ' * (i * i % 7)}nah bei {i} alten Steinen." for i in range(300)],

@@ -84,7 +84,7 @@ class Evidence:
             if start < end and states[start] != REACH
         ]
 
-    def _weights(self, count: int) -> NDArray[np.float32]:
+    def _weights(self, count: int) -> NDArray[np.floating]:
         """Log-likelihood ratio, translations against unrelated sentences, of each line at each offset; [count, 8].
 
         The last column stands for "unrelated" and is zero.
@@ -100,10 +100,10 @@ class Evidence:
             weights[:, column] = _spread_out(np.clip(gain, -LARGEST_WEIGHT, LARGEST_WEIGHT), offset, count)
         return weights
 
-    def _difference(self, offset: int, count: int) -> NDArray[np.float32]:
+    def _difference(self, offset: int, count: int) -> NDArray[np.floating]:
         source, target = _overlap(offset, count)
         lengths = [np.frombuffer(side, dtype=np.float32) for side in self._lengths]
-        difference: NDArray[np.float32] = lengths[0][source] - lengths[1][target]
+        difference: NDArray[np.floating] = lengths[0][source] - lengths[1][target]
         return difference
 
     def _same_end(self, offset: int, count: int) -> NDArray[np.bool_]:
@@ -121,34 +121,34 @@ def _overlap(offset: int, count: int) -> tuple[slice, slice]:
     return slice(max(0, -offset), count - max(0, offset)), slice(max(0, offset), count - max(0, -offset))
 
 
-def _spread_out(values: NDArray[np.float32], offset: int, count: int) -> NDArray[np.float32]:
+def _spread_out(values: NDArray[np.floating], offset: int, count: int) -> NDArray[np.floating]:
     """``values`` at the source lines they belong to; zero where the offset leads out of the text."""
     placed = np.zeros(count, dtype=np.float32)
     placed[_overlap(offset, count)[0]] = values
     return placed
 
 
-def _spread(values: NDArray[np.float32]) -> tuple[float, float]:
+def _spread(values: NDArray[np.floating]) -> tuple[float, float]:
     """Median, and standard deviation as the median deviation tells it, so that outliers do not."""
     middle = float(np.median(values))
     return middle, max(0.05, 1.4826 * float(np.median(np.abs(values - middle))))
 
 
-def _log_density(values: NDArray[np.float32], mean: float, deviation: float) -> NDArray[np.float32]:
-    density: NDArray[np.float32] = -0.5 * ((values - mean) / deviation) ** 2 - np.log(deviation)
+def _log_density(values: NDArray[np.floating], mean: float, deviation: float) -> NDArray[np.floating]:
+    density: NDArray[np.floating] = -0.5 * ((values - mean) / deviation) ** 2 - np.log(deviation)
     return density
 
 
 def _agreement(
     agrees: NDArray[np.bool_], translations: NDArray[np.bool_], unrelated: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+) -> NDArray[np.floating]:
     """The weight of agreeing or not, from how often translations and unrelated sentences do."""
     near, far = [(values.sum() + 1.0) / (len(values) + 2.0) for values in (translations, unrelated)]
-    weight: NDArray[np.float64] = np.where(agrees, np.log(near / far), np.log((1 - near) / (1 - far)))
+    weight: NDArray[np.floating] = np.where(agrees, np.log(near / far), np.log((1 - near) / (1 - far)))
     return weight
 
 
-def _best_course(weights: NDArray[np.float32]) -> NDArray[np.int64]:
+def _best_course(weights: NDArray[np.floating]) -> NDArray[np.int64]:
     """The state of each line, column of ``weights``, with the largest sum less the cost of changes."""
     count, num_states = weights.shape
     starts = np.arange(0, count, BLOCK)
@@ -171,7 +171,7 @@ def _best_course(weights: NDArray[np.float32]) -> NDArray[np.int64]:
     return states
 
 
-def _place_change(states: NDArray[np.int64], weights: NDArray[np.float32], middle: int) -> None:
+def _place_change(states: NDArray[np.int64], weights: NDArray[np.floating], middle: int) -> None:
     """Move a change of state from a block's edge to the line near it where it fits best."""
     before, after = states[middle - 1], states[middle]
     first, last = max(0, middle - BLOCK), min(len(states), middle + BLOCK)

@@ -41,7 +41,7 @@ class MaskedSoftmax(nn.Module):
     ) -> Float[Tensor, "batch heads query key"]:
         if mask is None:
             return scores.softmax(dim=-1)
-        # The least finite number, not -inf: a row of -inf has no softmax, and NaN would reach every gradient.
+        # The least finite number, not -inf: a row of -inf has no softmax, and its NaN would enter the backward pass.
         weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
         return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
 

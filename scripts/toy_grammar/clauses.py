@@ -8,7 +8,19 @@ from toy_grammar.adjectives import ADJECTIVES, adjectives_for, suits
 from toy_grammar.dice import Dice
 from toy_grammar.nominals import object_phrase, object_pronoun, person, subject_phrase
 from toy_grammar.nouns import NOUNS, nouns_matching
-from toy_grammar.places import AT_HOME, FREQUENCIES, GOALS, HOME, INSTRUMENTS, MANNERS, TIMES, beside, goal, location, visit
+from toy_grammar.places import (
+    AT_HOME,
+    FREQUENCIES,
+    GOALS,
+    HOME,
+    INSTRUMENTS,
+    MANNERS,
+    TIMES,
+    beside,
+    goal,
+    location,
+    visit,
+)
 from toy_grammar.syntax import Both, Clause, Gap, Name, Nominal, NounPhrase, Predicate, PrepositionalPhrase
 from toy_grammar.verbs import (
     BE,
@@ -55,7 +67,11 @@ def subject_for(dice: Dice, verb: Verb) -> Nominal:
         return person(dice)
     nouns = nouns_matching(verb.subjects)
     noun = dice.pick(nouns)
-    return person(dice, nouns=tuple(n for n in nouns if n.is_a("person"))) if noun.is_a("person") else subject_phrase(dice, noun)
+    return (
+        person(dice, nouns=tuple(n for n in nouns if n.is_a("person")))
+        if noun.is_a("person")
+        else subject_phrase(dice, noun)
+    )
 
 
 def can_be_subject(verb: Verb, subject: Nominal | None) -> bool:
@@ -163,7 +179,11 @@ def position(dice: Dice, subject: Nominal | None = None) -> Clause:
     verb = _pick_verb(dice, (LIE, STAND, SIT, STAY), subject)
     subject = subject or subject_for(dice, verb)
     if verb is STAY:
-        return Clause(subject, verb, place=AT_HOME if dice.chance(0.6) else some_place(dice, ("garden", "village", "city", "room")))
+        return Clause(
+            subject,
+            verb,
+            place=AT_HOME if dice.chance(0.6) else some_place(dice, ("garden", "village", "city", "room")),
+        )
     if verb is SIT:
         there = dice.chance(0.5)
         return Clause(subject, verb, place=some_place(dice, _SIT_PLACES) if there else _seat(dice))
@@ -175,16 +195,34 @@ def _noun_of(nominal: Nominal | None) -> Noun | None:
 
 
 def _seat(dice: Dice) -> PrepositionalPhrase:
-    preposition, name = dice.pick((("on", "chair"), ("on", "bed"), ("under", "tree"), ("in front of", "house"), ("next to", "door"), ("on", "bridge")))
+    preposition, name = dice.pick(
+        (
+            ("on", "chair"),
+            ("on", "bed"),
+            ("under", "tree"),
+            ("in front of", "house"),
+            ("next to", "door"),
+            ("on", "bridge"),
+        )
+    )
     return beside(preposition, object_phrase(dice, NOUNS[name], "specific", None, 0.2), goal=False)
 
 
 def _furniture_place(dice: Dice, goal: bool, thing: Noun | None = None) -> PrepositionalPhrase:
     """Where a thing is put or lies: on the table, into the box, behind the house."""
     if thing is not None and thing.is_a("vehicle"):
-        choices = (("in front of", "house school station museum church"), ("behind", "house school station church"), ("next to", "house church tree"))
+        choices = (
+            ("in front of", "house school station museum church"),
+            ("behind", "house school station church"),
+            ("next to", "house church tree"),
+        )
     elif thing is not None and (thing.is_a("container") or thing.is_a("chair")):
-        choices = (("next to", "bed door window"), ("in front of", "door window"), ("behind", "door house"), ("under", "window"))
+        choices = (
+            ("next to", "bed door window"),
+            ("in front of", "door window"),
+            ("behind", "door house"),
+            ("under", "window"),
+        )
         if not thing.is_a("chair"):
             choices += (("on", "table chair"), ("under", "table bed"))
     elif thing is not None and thing.is_a("upright"):
@@ -205,10 +243,29 @@ def copula(dice: Dice, subject: Nominal | None = None, noun: Noun | None = None)
     choices = predicates(subject)
     degree = dice.weighted({"": 6, "very": 3, "too": 1})
     adjective = dice.pick(choices)
-    if degree == "too" and adjective not in ("old", "young", "little", "big", "expensive", "heavy", "dark", "high", "long", "cold", "warm", "tired"):
+    if degree == "too" and adjective not in (
+        "old",
+        "young",
+        "little",
+        "big",
+        "expensive",
+        "heavy",
+        "dark",
+        "high",
+        "long",
+        "cold",
+        "warm",
+        "tired",
+    ):
         degree = "very"
     tense = "past" if dice.chance(0.3 if adjective in _PASSING else 0.08) else "present"
-    clause = Clause(subject, BE, tense, negated=degree != "too" and dice.chance(0.15), predicate=Predicate(ADJECTIVES[adjective], degree))
+    clause = Clause(
+        subject,
+        BE,
+        tense,
+        negated=degree != "too" and dice.chance(0.15),
+        predicate=Predicate(ADJECTIVES[adjective], degree),
+    )
     if adjective in _PASSING and dice.chance(0.25):
         times = [time for time in TIMES[tense] if time.english != "every day"]
         clause = replace(clause, time=dice.pick(times))
@@ -233,7 +290,10 @@ def comparison(dice: Dice) -> Clause:
     alike = tuple(noun for noun in nouns if noun.classes[0] == first.classes[0] and noun is not first)
     second = dice.pick(alike or nouns)
     plain = subject_phrase(dice, first, 0.0), subject_phrase(dice, second, 0.0)
-    one, other = (replace(phrase, determiner=phrase.determiner if phrase.determiner in ("my", "our", "this") else "the") for phrase in plain)
+    one, other = (
+        replace(phrase, determiner=phrase.determiner if phrase.determiner in ("my", "our", "this") else "the")
+        for phrase in plain
+    )
     return Clause(one, BE, "present", predicate=Predicate(adjective, than=other))
 
 

@@ -126,7 +126,8 @@ def test_n1_a_fully_masked_row_gives_zero_and_finite_gradients(variant, dtype, d
     assert not output[0, :, 2].any()
     assert not output[1].any()
     assert output[0, :, 0].any()
-    gradients = torch.autograd.grad(output, sources, vectors(*output.shape, seed=3, dtype=dtype))
+    with torch.autograd.set_detect_anomaly(True):  # not a NaN on the way either
+        gradients = torch.autograd.grad(output, sources, vectors(*output.shape, seed=3, dtype=dtype))
     for source, gradient in zip(sources, gradients, strict=True):
         assert gradient.dtype == source.dtype
         assert gradient.isfinite().all()
