@@ -45,22 +45,19 @@ def compose(overrides: Sequence[str] = (), launch_directory: str | Path = ".") -
         _resolved(config)
         _refuse_missing(config)
 
-        def option_of(group: str) -> DictConfig | None:
-            return tree.option(group, choices.get(group))
+        files = tree.chosen(choices)
 
         def group_keys(path: str) -> set[str]:
-            group, _, rest = path.partition(".")
-            option = option_of(group)
-            node = option if not rest or option is None else OmegaConf.select(option, rest)
+            node = OmegaConf.select(files, path)
             return set(map(str, node)) if isinstance(node, DictConfig) else set()
 
         given = _given_values(overrides, tree)
         changed = [key for key, _ in given]
-        fill_sites(config, option_of, changed)
+        fill_sites(config, files, changed)
         for group in ("optimizer", "schedule"):
-            drop_replaced_keys(config, group, option_of(group), changed)
+            drop_replaced_keys(config, group, files, changed)
         _make_paths_absolute(config, Path(launch_directory).resolve())
-        config.options = _chosen_options(config, choices, tree)
+        config.options = _chosen_options(config, choices, files)
         refuse_environment(config)  # before a message could show the variable's value
         check(_resolved(config), group_keys)
     _make_real(config)
@@ -130,12 +127,12 @@ def _make_real(config: DictConfig) -> None:
             OmegaConf.update(config, key, float(value))
 
 
-def _chosen_options(config: DictConfig, choices: Mapping[str, Any], tree: ConfigTree) -> dict[str, Any]:
+def _chosen_options(config: DictConfig, choices: Mapping[str, Any], files: DictConfig) -> dict[str, Any]:
     """What fills each slot, by the group's name in the defaults list."""
     options = {group: choices[group] for group in sorted(choices) if choices[group] and "hydra/" not in group}
     for group in ("attention", *(f"attention@model.{site}" for site in SITES)):
-        node = OmegaConf.select(config, group.partition("@")[2] or group)
-        option = tree.option(group, choices.get(group))
+        key = group.partition("@")[2] or group
+        node, option = OmegaConf.select(config, key), OmegaConf.select(files, key)
         if isinstance(node, DictConfig) and node.get("_target_") is not None:
             set_apart = group == "attention" or node._target_ != config.attention._target_
             if set_apart and (option is None or option.get("_target_") != node._target_):

@@ -1,9 +1,9 @@
 """Hydra's side of the configuration: the tree of files, its options, and what Hydra makes of overrides."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import hydra
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from minitx.resources import configs_directory
 
@@ -27,28 +27,27 @@ class ConfigTree:
     Attributes:
         loader: Hydra's reader of that tree.
         search_path: the overrides that set the search path; options of outside packages need them.
-        read: options read so far, by `group=name`.
     """
 
     loader: ConfigLoader
     search_path: list[str]
-    read: dict[str, DictConfig | None] = field(default_factory=dict)
 
     def compose(self, overrides: Sequence[str], mode: RunMode = RunMode.RUN) -> DictConfig:
         """What Hydra composes, its own node `hydra` included."""
         return self.loader.load_configuration(CONFIG_NAME, overrides=[*overrides], run_mode=mode)
 
-    def option(self, group: str, choice: Any) -> DictConfig | None:
-        """The content of an option's file at its place in the tree; None where no single option is chosen."""
-        if not isinstance(choice, str):
-            return None
-        group = group.partition("@")[0]
-        key = f"{group}={choice}"
-        if key not in self.read:
-            # Not as a primary config: Hydra looks for that before it knows the search path.
-            loaded = self.loader.load_configuration(None, [*self.search_path, f"+{key}"], RunMode.RUN)
-            self.read[key] = OmegaConf.select(loaded, group)
-        return self.read[key]
+    def chosen(self, choices: Mapping[str, Any]) -> DictConfig:
+        """The chosen options' files alone, each at its place, without what values and experiments make of them.
+
+        Args:
+            choices: an option's name by the group's name in the defaults list, as in `hydra.runtime.choices`.
+        """
+        options = [
+            f"+{group}={choice}"
+            for group, choice in choices.items()
+            if isinstance(choice, str) and group != "experiment" and not group.startswith("hydra/")
+        ]
+        return self.loader.load_configuration(None, [*self.search_path, *options], RunMode.RUN)
 
     def options(self, group: str) -> list[str]:
         """The names of a group's options."""

@@ -1,6 +1,6 @@
 """The slot: which compatibility function each attention site gets, once Hydra has composed everything else."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -10,7 +10,7 @@ from minitx.errors import UserError
 SITES = ("encoder_self_attention", "decoder_self_attention", "cross_attention")
 
 
-def fill_sites(config: DictConfig, option_of: Callable[[str], DictConfig | None], changed: Collection[str]) -> None:
+def fill_sites(config: DictConfig, files: DictConfig, changed: Collection[str]) -> None:
     """Give every site under `model` a whole factory: its own where it is set apart, else a copy of `attention`.
 
     A site is set apart by a `_target_`, from an option (`attention@model.cross_attention=additive`) or as a value. A
@@ -18,10 +18,10 @@ def fill_sites(config: DictConfig, option_of: Callable[[str], DictConfig | None]
 
     Args:
         config: the composed configuration; changed in place.
-        option_of: the content of the option chosen for a group, by the group's name in the defaults list.
+        files: the chosen options as their files have them.
         changed: dotted keys that overrides name.
     """
-    drop_replaced_keys(config, "attention", option_of("attention"), changed)
+    drop_replaced_keys(config, "attention", files, changed)
     for site in SITES:
         key = f"model.{site}"
         own = OmegaConf.select(config, key)
@@ -32,13 +32,13 @@ def fill_sites(config: DictConfig, option_of: Callable[[str], DictConfig | None]
             rest = {name: value for name, value in own.items_ex(resolve=False) if name != "_target_"}
             config.model[site] = OmegaConf.merge(config.attention, rest)
         else:
-            drop_replaced_keys(config, key, option_of(f"attention@{key}"), changed)
+            drop_replaced_keys(config, key, files, changed)
         config.model[site]._partial_ = True
 
 
-def drop_replaced_keys(config: DictConfig, key: str, option: DictConfig | None, changed: Collection[str]) -> None:
+def drop_replaced_keys(config: DictConfig, key: str, files: DictConfig, changed: Collection[str]) -> None:
     """Remove what is left of an option whose `_target_` a value has replaced; keys given beside the new one stay."""
-    node = OmegaConf.select(config, key)
+    node, option = OmegaConf.select(config, key), OmegaConf.select(files, key)
     if option is None or node._target_ == option._target_:
         return
     for name in option:

@@ -28,7 +28,7 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def _sizes(report: Report) -> Table:
-    table = _table("Sentences; 1, 50, 99 and 100 % have at most so many words, so many characters", "split", "side")
+    table = _table("Sentences; lengths at 1, 50, 99 and 100 %", "split", "side")
     for heading in ("words", "per sentence", "characters", "blank", "edge\nblanks", "not\nNFC"):
         table.add_column(heading, justify="right", no_wrap=True)
     for survey, label, side in _sides(report):

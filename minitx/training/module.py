@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import lightning.pytorch as pl
 import torch
@@ -13,9 +12,6 @@ from minitx.data.batch import Batch
 from minitx.nn.mask import padding_mask
 from minitx.training.loss import LossSums
 from minitx.training.schedule import Schedule
-
-if TYPE_CHECKING:
-    from minitx.models.transformer import Transformer
 
 OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 UNIT = 4096.0
@@ -53,7 +49,7 @@ class TranslationModule(pl.LightningModule):
     gradients are added and divided once by all their tokens, so that accumulation and devices change only rounding.
 
     Args:
-        model: the Transformer.
+        model: the `minitx.models.transformer.Transformer`; any module of its interface will do.
         optimizer: makes the optimizer from the parameters.
         schedule: the learning rate of each update.
         loss: `plain_loss` or `projected_loss`.
@@ -64,7 +60,7 @@ class TranslationModule(pl.LightningModule):
 
     def __init__(
         self,
-        model: "Transformer",
+        model: nn.Module,
         optimizer: OptimizerFactory,
         schedule: Schedule,
         loss: Loss,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 Figures = Mapping[str, float]
 
 
+@runtime_checkable
 class Display(Protocol):
     """Shows a run that is going on."""
 

@@ -5,11 +5,12 @@ Nothing is carried from step to step, so accumulation and resuming cannot shift 
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from minitx.errors import UserError
 
 
+@runtime_checkable
 class Schedule(Protocol):
     """What fills the slot."""
 

@@ -10,13 +10,14 @@ old        alt         -    | adult old_kin student animal vehicle building brid
 young      jung        -    | adult student animal | younger jünger
 little     klein       -    | young_person sibling pet bird building village garden room kitchen city bag box table ball cup bottle lamp flower car ship tree river park window picture key | - -
 big        groß        -    | pet horse cow building vehicle city village garden room kitchen park forest tree table bed box bag apple cake window door clock lamp tower river bottle | bigger größer
-new        neu         -    | vehicle clothes ware house bridge school key ball teacher neighbour student bed door song | - -
-beautiful  schön       -    | woman girl horse bird bridge building city village garden park forest flower dress hat coat picture song story clock river mountain tree lamp | more_beautiful schöner
-red        rot         -    | car bicycle bus clothes bag ball apple flower box chair cup lamp door | - -
-blue       blau        -    | car bicycle bus clothes bag ball flower box chair cup door bird | - -
-black      schwarz     -    | pet horse cow bird car bicycle clothes bag box chair | - -
-good       gut         -    | book story song picture friend teacher doctor student neighbour cake cheese soup coffee bread tea | - -
-expensive  teuer       teur | own_vehicle house clothes lamp clock picture table bag bed fish | more_expensive teurer
+new        neu         -    | vehicle clothes dress ware house bridge school key ball teacher neighbour student bed door song | - -
+beautiful  schön       -    | weather woman girl horse bird bridge building city village garden park forest flower dress hat coat picture song story clock river mountain tree lamp | more_beautiful schöner
+red        rot         -    | car bicycle bus clothes dress bag ball apple flower box chair cup lamp door | - -
+blue       blau        -    | car bicycle bus clothes dress bag ball flower box chair cup door bird | - -
+black      schwarz     -    | pet horse cow bird car bicycle clothes dress bag box chair | - -
+good       gut         -    | weather book story song picture friend teacher doctor student neighbour cake cheese soup coffee bread tea | - -
+bad        schlecht    -    | weather book story soup coffee | - -
+expensive  teuer       teur | own_vehicle house clothes dress lamp clock picture table bag bed fish | more_expensive teurer
 heavy      schwer      -    | box bag table chair book bed | heavier schwerer
 dark       dunkel      dunkl | forest room street kitchen house church museum | - -
 high       hoch        hoh  | tower mountain bridge tree church | higher höher
@@ -54,6 +55,22 @@ ADJECTIVES = {adjective.lemma: adjective for adjective in map(_adjective, _TABLE
 def suits(adjective: Adjective, noun: Noun) -> bool:
     """Whether "adjective noun" makes sense."""
     return any(noun.is_a(name) for name in adjective.nouns)
+
+
+# Qualities that exclude or repeat each other: "the old house is new".
+_RIVALS = (
+    ("old", "young", "new"),
+    ("little", "big", "long", "high"),
+    ("red", "blue", "black", "dark"),
+    ("warm", "cold", "fresh"),
+    ("good", "bad", "beautiful", "sweet"),
+    ("hungry", "tired", "sick", "happy"),
+)
+
+
+def rivals(adjective: Adjective) -> tuple[str, ...]:
+    """The adjectives that nobody would say of a thing already called `adjective`, itself among them."""
+    return next((group for group in _RIVALS if adjective.lemma in group), (adjective.lemma,))
 
 
 _BY_NOUN = {

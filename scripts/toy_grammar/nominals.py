@@ -6,7 +6,7 @@ from toy_grammar.adjectives import adjectives_for
 from toy_grammar.dice import Dice
 from toy_grammar.nouns import NOUNS, nouns_matching
 from toy_grammar.syntax import Both, Gap, Name, Nominal, NounPhrase
-from toy_grammar.words import PRONOUNS, Noun, Pronoun
+from toy_grammar.words import PRONOUNS, Noun, Pronoun, Verb
 
 NAMES = (Name("Anna", "f"), Name("Maria", "f"), Name("Peter", "m"), Name("Paul", "m"))
 
@@ -75,6 +75,36 @@ def person(dice: Dice, nouns: tuple[Noun, ...] = _PERSONS) -> Nominal:
         if everyone and first is not second:
             return Both(NounPhrase(first), NounPhrase(second))
     return subject_phrase(dice, dice.pick(nouns))
+
+
+def subject_for(dice: Dice, verb: Verb) -> Nominal:
+    """Somebody or something that can do what the verb says."""
+    if verb.subjects == ("person",):
+        return person(dice)
+    nouns = nouns_matching(verb.subjects)
+    noun = dice.pick(nouns)
+    return (
+        person(dice, nouns=tuple(n for n in nouns if n.is_a("person")))
+        if noun.is_a("person")
+        else subject_phrase(dice, noun)
+    )
+
+
+def can_be_subject(verb: Verb, subject: Nominal | None) -> bool:
+    """Whether the verb may have the subject; names and pronouns stand for grown-ups."""
+    match subject:
+        case NounPhrase(noun=noun) | Gap(noun=Noun() as noun):
+            return any(noun.is_a(name) for name in verb.subjects)
+        case Both(first=first, second=second):
+            return can_be_subject(verb, first) and can_be_subject(verb, second)
+        case Name() | Pronoun():
+            return bool({"person", "adult"} & set(verb.subjects))
+    return True
+
+
+def suitable_verb(dice: Dice, verbs: tuple[Verb, ...], subject: Nominal | None) -> Verb:
+    """One of the verbs that may have the subject."""
+    return dice.pick(tuple(verb for verb in verbs if can_be_subject(verb, subject)))
 
 
 def subject_phrase(dice: Dice, noun: Noun, adjective_chance: float = 0.3) -> NounPhrase:

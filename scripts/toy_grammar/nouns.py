@@ -54,7 +54,7 @@ song         songs         n Lied       Lieder      -               -
 picture      pictures      n Bild       Bilder      -               ware
 hat          hats          m Hut        Hüte        -               clothes flat ware
 coat         coats         m Mantel     Mäntel      -               clothes flat ware
-dress        dresses       n Kleid      Kleider     -               clothes flat ware
+dress        dresses       n Kleid      Kleider     -               flat ware
 shirt        shirts        n Hemd       Hemden      -               clothes flat ware
 key          keys          m Schlüssel  Schlüssel   -               small flat
 ball         balls         m Ball       Bälle       -               small

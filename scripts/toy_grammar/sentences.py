@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from toy_grammar.clauses import any_clause, can_be_subject, intransitive, tense_weights, transitive, with_circumstances
+from toy_grammar.clauses import any_clause, intransitive, tense_weights, transitive, with_circumstances
 from toy_grammar.dice import Dice
 from toy_grammar.motives import activity, contrast, intention, reason
-from toy_grammar.nominals import gap_for, object_phrase, person, pronoun_for, subject_phrase
+from toy_grammar.nominals import can_be_subject, gap_for, object_phrase, person, pronoun_for, subject_phrase
 from toy_grammar.nouns import NOUNS, nouns_matching
 from toy_grammar.places import location
 from toy_grammar.states import comparison, copula
@@ -37,7 +37,7 @@ from toy_grammar.verbs import (
     TRANSITIVE,
     TRY,
 )
-from toy_grammar.words import PRONOUNS, Pronoun
+from toy_grammar.words import Pronoun
 
 _WH_VERBS = (*TRANSITIVE, *OBLIQUE)
 _EMBEDDED = ("place", "thing", "person", "reason", "time")
@@ -134,9 +134,11 @@ def subordination(dice: Dice) -> Sentence:
     elif kind == "before":
         main, subordinate = _before(dice)
     else:
-        main, subordinate = (contrast if kind == "although" else reason)(dice, kind)
-    if kind == "when":
+        main, subordinate = contrast(dice) if kind == "although" else reason(dice, kind)
+    if kind == "when" or (kind != "if" and subordinate.tense == "present" and dice.chance(0.25)):
         main, subordinate = replace(main, tense="past"), replace(subordinate, tense="past")
+    if isinstance(main.direct, NounPhrase) and subordinate.subject == pronoun_for(main.direct):
+        first = False  # "it" follows what it stands for
     if first:
         main, subordinate = _swapped_subjects(main, subordinate)
     return Subordination(main, kind, subordinate, first)
@@ -265,6 +267,3 @@ PATTERNS: dict[Callable[[Dice], Sentence], float] = {
 def sentence(dice: Dice) -> Sentence:
     """A sentence of any pattern."""
     return dice.weighted(PATTERNS)(dice)
-
-
-IT = PRONOUNS["it_n"]
