@@ -14,7 +14,8 @@ from minitx.data.dataset import Example
 from minitx.data.tokenizer import BOS_ID, PAD_ID
 
 
-@dataclass(frozen=True)
+# Not frozen: Lightning casts a batch field by field where the whole run is in another precision.
+@dataclass
 class Batch:
     """Sentence pairs, padded on the right with PAD_ID.
 

@@ -36,5 +36,5 @@ def test_constant():
 
 @pytest.mark.parametrize("make", [lambda: Constant(-1.0), lambda: Cosine(0.0, 1, 2), lambda: InverseSqrt(1.0, -1, 8)])
 def test_impossible_numbers_are_refused(make):
-    with pytest.raises(UserError, match="schedule."):
+    with pytest.raises(UserError, match=r"schedule\."):
         make()
