@@ -41,6 +41,6 @@ def serve(runs: Path, port: int | None = None) -> str:
     tensorboard = program.TensorBoard()
     tensorboard.configure(argv=["minitx", "--logdir", str(runs), *(["--port", str(port)] if port else [])])
     try:
-        return tensorboard.launch()
+        return str(tensorboard.launch())
     except program.TensorBoardServerException as error:
         raise UserError(f"The dashboard cannot start on port {port or 6006}: {error} Try another --port.") from error

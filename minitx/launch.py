@@ -67,7 +67,9 @@ def sweep(overrides: Sequence[str]) -> None:
     with config_tree(overrides) as tree:
         config = tree.compose(overrides, RunMode.MULTIRUN)
         if not config.hydra.sweeper._target_.endswith(".BasicSweeper"):
-            GlobalHydra.instance().hydra.multirun(CONFIG_NAME, run_job, overrides)  # an optimiser chooses the jobs
+            hydra = GlobalHydra.instance().hydra
+            assert hydra is not None
+            hydra.multirun(CONFIG_NAME, run_job, overrides)  # an optimiser chooses the jobs
             return
         batches = _batches(config.hydra, tree.loader)
         _check_jobs([job for batch in batches for job in batch], config.hydra.overrides.hydra)

@@ -1,6 +1,5 @@
 """One training run, from a composed configuration to a test score: read it top to bottom."""
 
-import logging
 import traceback
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from minitx.training.dashboards import close_loggers, make_loggers, upload_hint
 from minitx.training.datamodule import TranslationData
 from minitx.training.flops import flops_per_token
 from minitx.training.interruption import Interrupted, StopAtNextStep
+from minitx.training.log_file import log_file
 from minitx.training.loss import plain_loss, projected_loss
 from minitx.training.machine import describe_machine, peak_memory_bytes, prepare_process
 from minitx.training.module import NonFiniteLoss, TranslationModule
@@ -47,7 +47,7 @@ def train(config: DictConfig) -> dict[str, Any]:
     corpus: Corpus = instantiate(config.data)
     model = build_model(config, corpus)
     run = RunDirectory.create(Path(config.run_directory), f"{readable_name(config)}-{config_hash(config)}")
-    with _log_file(run.path / "train.log"):
+    with log_file(run.path / "train.log"):
         console.print(f"run directory {run.path}", highlight=False, soft_wrap=True)
         for note in corpus.notes:
             console.print(note, highlight=False, soft_wrap=True)
@@ -271,32 +271,3 @@ def _trainer(config: DictConfig, loggers: list[Any], callbacks: list[pl.Callback
         )
     except (ValueError, RuntimeError) as error:  # "No supported gpu backend found!" and the like
         raise UserError(f"trainer.accelerator={device.accelerator}: {str(error).splitlines()[0]}") from error
-
-
-class _log_file:
-    """Messages of minitx and its libraries go into the run's `train.log`; warnings too, and not to the terminal."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        self._handler = logging.FileHandler(self.path, encoding="utf-8")
-        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-        self._root = logging.getLogger()
-        self._root.addHandler(self._handler)
-        self._level, self._handlers = self._root.level, {}
-        self._root.setLevel(logging.INFO)
-        for name in ("lightning.pytorch", "lightning.fabric", "lightning", "pytorch_lightning"):
-            library = logging.getLogger(name)
-            self._handlers[name] = library.handlers[:]
-            library.handlers[:] = []
-            library.propagate = True
-        logging.captureWarnings(True)
-
-    def __exit__(self, *_: object) -> None:
-        logging.captureWarnings(False)
-        for name, handlers in self._handlers.items():
-            logging.getLogger(name).handlers[:] = handlers
-        self._root.setLevel(self._level)
-        self._root.removeHandler(self._handler)
-        self._handler.close()

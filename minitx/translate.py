@@ -9,9 +9,10 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import cast
 
 from minitx.data.lines import decode_lines, read_lines
 from minitx.errors import UserError
@@ -78,7 +79,7 @@ class _Command:
         for first, chunk in _chunks(lines):
             self.translator.pieces(chunk, _numbered(name, first))
 
-    def translate(self, lines: Iterable[str], name: str, output: BinaryIO) -> None:
+    def translate(self, lines: Iterable[str], name: str, output: BufferedIOBase) -> None:
         """Translate the `lines` of what messages call `name`, and write `output`."""
         if self.attention:
             lines = self._draw_only_sentence(lines)
@@ -89,7 +90,7 @@ class _Command:
                 output.flush()
                 progress.chunk_done(len(chunk))
 
-    def converse(self, output: BinaryIO) -> None:
+    def converse(self, output: BufferedIOBase) -> None:
         """Translate sentence by sentence at a terminal until the input ends."""
         print("One sentence a line; Ctrl-D ends.", file=sys.stderr)
         while True:
@@ -170,9 +171,9 @@ def _numbered(name: str, first: int) -> Callable[[int], str]:
     return lambda number: f"{name}, line {first + number - 1}"
 
 
-def _output(path: Path | None) -> AbstractContextManager[BinaryIO]:
+def _output(path: Path | None) -> AbstractContextManager[BufferedIOBase]:
     if path is None:
-        return nullcontext(sys.stdout.buffer)
+        return nullcontext(cast(BufferedIOBase, sys.stdout.buffer))
     try:
         return path.open("wb")
     except OSError as error:

@@ -3,8 +3,8 @@
     python scripts/bench_data.py [--pairs 1000000]
 
 Words are invented with the frequencies of a natural language (Zipf), sentences with the lengths of news (26 words on
-average). Each phase runs in a process of its own, at a quarter of the pairs and at all of them; peak memory and time are
-extrapolated along the line through both.
+average). Each phase runs in a process of its own, at a quarter of the pairs and at all of them; peak memory and time
+are extrapolated along the line through both.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def run(phase: str, directory: Path, pairs: int) -> dict[str, float]:
 def write_text(directory: Path, pairs: int) -> dict[str, float]:
     directory.mkdir()
     generator = np.random.default_rng(0)
-    words = [np.array([word(generator, letters) for _ in range(WORDS)]) for letters in ("etaoinshrdlu", "enirsatdhulö")]
+    words = [invented(generator, letters) for letters in ("etaoinshrdlu", "enirsatdhulö")]
     for split, count in (("train", pairs), ("val", 1000), ("test", 1000)):
         with open(directory / f"{split}.en", "w") as source, open(directory / f"{split}.de", "w") as target:
             for start in range(0, count, CHUNK):
@@ -74,12 +74,15 @@ def write_text(directory: Path, pairs: int) -> dict[str, float]:
     return {}
 
 
-def word(generator: np.random.Generator, letters: str) -> str:
-    return "".join(generator.choice(list(letters), generator.integers(2, 11)))
+def invented(generator: np.random.Generator, letters: str) -> np.ndarray:
+    """Words of two to ten letters."""
+    text = "".join(generator.choice(list(letters), 11 * WORDS))
+    lengths = generator.integers(2, 11, WORDS)
+    return np.array([text[11 * i : 11 * i + length] for i, length in enumerate(lengths)])
 
 
 def first_start(directory: Path, pairs: int) -> dict[str, float]:
-    corpus, seconds = prepared(directory)
+    _, seconds = prepared(directory)
     size = sum(path.stat().st_size for path in (directory / "cache").rglob("*") if path.is_file())
     return {"seconds": seconds, "peak memory, GB": peak_memory(), "cache on disk, GB": size / 1e9}
 

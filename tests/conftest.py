@@ -76,7 +76,7 @@ def _write_run(directory: Path, name: str, compatibility: str, changes: dict) ->
             (data / f"{split}.{language}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     factory = {"_target_": compatibility, "_partial_": True}
     sites = ("encoder_self_attention", "decoder_self_attention", "cross_attention")
-    sizes = {"num_layers": 2, "d_model": 16, "d_ff": 24, "num_heads": 2, "dropout": 0.1, "max_length": 40}
+    sizes = {"num_layers": 2, "d_model": 16, "d_ff": 24, "num_heads": 2, "dropout": 0.1, "max_length": 30}
     model = {"_target_": "minitx.models.build.build_transformer", **sizes, **dict.fromkeys(sites, factory), **changes}
     corpus = {"_target_": "minitx.data.corpora.text_files", "path": str(data), "vocab_size": 330}
     config = {

@@ -1,18 +1,21 @@
 """Greedy and beam search against plain, uncached searches and against enumeration of every sequence."""
 
+import functools
 import itertools
 import math
 
 import pytest
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
-from minitx.decoding import beam_search, greedy, length_limits, penalty, translate_ids
+from minitx.decoding import beam_search, greedy, penalty, translate_ids
 from minitx.errors import UserError
 from minitx.models.build import build_transformer
 from minitx.nn.compatibility import Additive, Bilinear, Cosine, InverseDk, ScaledDotProduct, UnscaledDotProduct
 
 PAD, BOS, EOS = 0, 1, 2
 MARKS = {"bos_id": BOS, "eos_id": EOS}
+COUNT = 20
 VARIANTS = [ScaledDotProduct, UnscaledDotProduct, InverseDk, Bilinear, Cosine, Additive]
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.__name__)
 
@@ -20,10 +23,22 @@ variants = pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: vari
 def small_model(variant=ScaledDotProduct, vocab_size=13, max_length=12, seed=1, **changes):
     sites = dict.fromkeys(["encoder_self_attention", "decoder_self_attention", "cross_attention"], variant)
     sizes = {"d_model": 16, "d_ff": 24, "num_heads": 2, "num_layers": 2, "dropout": 0.0} | changes
-    model = build_transformer(vocab_size=vocab_size, pad_id=PAD, seed=seed, max_length=max_length, **sites, **sizes)
-    with torch.no_grad():  # further apart than fresh weights put them: a search has something to find
-        model.embedding.weight.mul_(3.0)
-    return model
+    return build_transformer(vocab_size=vocab_size, pad_id=PAD, seed=seed, max_length=max_length, **sites, **sizes)
+
+
+@functools.cache
+def trained_model(variant):
+    """A model that has half learnt to copy: its translations differ in words and length, and are worth a search."""
+    model = small_model(variant, norm="pre", num_layers=1)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for step in range(60):
+        target = pad_sequence([torch.tensor(s) for s in random_sources(32, seed=1000 + step)], batch_first=True)
+        logits = model(target, torch.nn.functional.pad(target, (1, 0), value=BOS)[:, :-1])
+        loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), target, ignore_index=PAD)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model.eval()
 
 
 def random_sources(count, vocab_size=13, longest=9, seed=0):
@@ -68,54 +83,9 @@ def plain_beam(model, source, limit, beam_size, length_penalty):
     return sorted(scored, key=lambda s: -s[0])
 
 
-class Scripted:
-    """A model whose next token depends on the newest one alone: `logits` [vocab, vocab]."""
-
-    def __init__(self, logits, max_length=20):
-        self.table = torch.as_tensor(logits, dtype=torch.float32)
-        self.pad_id, self.max_length, self.training = PAD, max_length, False
-        self.steps, self.rows = 0, []
-
-    def parameters(self):
-        return iter([self.table])
-
-    def encode(self, source):
-        return source[..., None].float()
-
-    def start_decoding(self, memory, source_mask):
-        return self
-
-    def select(self, rows):
-        self.rows.append(len(rows))
-
-    def decode_step(self, tokens, state):
-        self.steps += 1
-        return self.table[tokens].clone()
-
-    def eval(self):
-        self.training = False
-
-    def train(self, mode=True):
-        self.training = mode
-
-
-def test_penalty_is_that_of_wu_et_al():
-    assert penalty(7, 1.0) == pytest.approx(2.0)
-    assert penalty(1, 0.6) == 1.0
-    assert penalty(19, 0.5) == pytest.approx(2.0)
-    assert penalty(100, 0.0) == 1.0
-
-
-def test_length_limit_is_the_sources_own_length_plus_50():
-    source = torch.tensor([[3, 4, EOS, PAD], [3, EOS, PAD, PAD]])
-    assert length_limits(Scripted(torch.zeros(5, 5), max_length=200), source) == [53, 52]
-    assert length_limits(Scripted(torch.zeros(5, 5), max_length=52), source) == [52, 52]
-    assert length_limits(Scripted(torch.zeros(5, 5), max_length=200), source, max_length=9) == [9, 9]
-
-
 @variants
 def test_greedy_with_cache_equals_greedy_without(variant):
-    model = small_model(variant)
+    model = trained_model(variant)
     sources = random_sources(12)
     found = translate_ids(model, sources, **MARKS, batch_size=5)
     lengths = set()
@@ -125,26 +95,26 @@ def test_greedy_with_cache_equals_greedy_without(variant):
         assert hypothesis.log_probability == pytest.approx(total, abs=1e-4)
         assert hypothesis.score == pytest.approx(total / penalty(len(ids) + 1, 0.6), abs=1e-4)
         lengths.add(len(ids))
-    assert len(lengths) > 1
+    assert len(lengths) > 3
 
 
 @variants
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
 def test_beam_search_with_cache_equals_beam_search_without(variant, length_penalty):
-    model = small_model(variant, max_length=8)
+    model = trained_model(variant)
     sources = random_sources(5, longest=7, seed=4)
     search = {"beam_size": 3, "n_best": 3, "length_penalty": length_penalty}
     found = translate_ids(model, sources, **MARKS, **search, batch_size=4)
     for source, hypotheses in zip(sources, found, strict=True):
-        expected = plain_beam(model, source, 8, 3, length_penalty)[:3]
+        expected = plain_beam(model, source, 12, 3, length_penalty)[:3]
         assert [h.ids for h in hypotheses] == [ids for _, ids in expected]
         assert [h.score for h in hypotheses] == pytest.approx([score for score, _ in expected], abs=1e-4)
 
 
 @variants
 def test_a_beam_of_one_is_greedy(variant):
-    model = small_model(variant)
-    source = torch.nn.utils.rnn.pad_sequence([torch.tensor(s) for s in random_sources(16)], batch_first=True)
+    model = trained_model(variant)
+    source = pad_sequence([torch.tensor(s) for s in random_sources(16)], batch_first=True)
     alone = beam_search(model, source, **MARKS, beam_size=1, length_penalty=0.6)
     for [beam], likeliest in zip(alone, greedy(model, source, **MARKS, length_penalty=0.6), strict=True):
         assert beam.ids == likeliest.ids
@@ -154,14 +124,14 @@ def test_a_beam_of_one_is_greedy(variant):
 @pytest.mark.parametrize("beam_size", [1, 4])
 @variants
 def test_e1_batch_size_and_order_change_no_translation(variant, beam_size):
-    model = small_model(variant, vocab_size=40, max_length=20)
-    sources = random_sources(64, vocab_size=40, longest=18, seed=7)
-    order = torch.randperm(64, generator=torch.Generator().manual_seed(5)).tolist()
+    model = trained_model(variant)
+    sources = random_sources(COUNT, longest=12, seed=7)
+    order = torch.randperm(COUNT, generator=torch.Generator().manual_seed(5)).tolist()
     found = {}
     for batch_size in (1, 7, 64):
         found[batch_size] = translate_ids(model, sources, **MARKS, beam_size=beam_size, batch_size=batch_size)
     shuffled = translate_ids(model, [sources[i] for i in order], **MARKS, beam_size=beam_size, batch_size=7)
-    found["shuffled"] = [shuffled[order.index(i)] for i in range(64)]
+    found["shuffled"] = [shuffled[order.index(i)] for i in range(COUNT)]
     near_ties = 0
     for other in (found[7], found[64], found["shuffled"]):
         for [mine], [theirs] in zip(found[1], other, strict=True):
@@ -171,7 +141,7 @@ def test_e1_batch_size_and_order_change_no_translation(variant, beam_size):
             else:
                 assert mine.score == pytest.approx(theirs.score, abs=1e-5)
     assert near_ties <= 1
-    assert len({tuple(h.ids) for [h] in found[1]}) > 8
+    assert len({tuple(h.ids) for [h] in found[1]}) > COUNT / 2
 
 
 @torch.no_grad()
@@ -179,10 +149,12 @@ def every_sequence(model, source, tokens, limit, length_penalty):
     """Score and ids of all sequences of at most `limit` tokens, end mark included, best first."""
     scored = []
     for length in range(limit):
-        for ids in itertools.product(tokens, repeat=length):
-            log_p = model(torch.tensor([source]), torch.tensor([[BOS, *ids]]))[0].log_softmax(dim=-1)
-            total = float(log_p[range(length + 1), [*ids, EOS]].double().sum())
-            scored.append((total / penalty(length + 1, length_penalty), list(ids)))
+        rows = [list(ids) for ids in itertools.product(tokens, repeat=length)]
+        target = torch.tensor([[*ids, EOS] for ids in rows])
+        target_input = torch.nn.functional.pad(target[:, :-1], (1, 0), value=BOS)
+        log_p = model(torch.tensor([source] * len(rows)), target_input).log_softmax(dim=-1)
+        totals = log_p.gather(2, target[..., None]).double().sum(dim=(1, 2)) / penalty(length + 1, length_penalty)
+        scored += zip(totals.tolist(), rows, strict=True)
     return sorted(scored, key=lambda s: -s[0])
 
 
@@ -202,70 +174,6 @@ def test_e2_a_beam_as_wide_as_the_set_of_prefixes_finds_what_enumeration_finds(v
         assert sorted(h.ids for h in hypotheses) == sorted(ids for _, ids in expected)
         assert first.score == pytest.approx(expected[0][0], abs=1e-5)
         assert first.ids == expected[0][1]
-
-
-def test_a_finished_sentence_stops_when_nothing_can_beat_it():
-    """From BOS: EOS with probability 0.9; no other hypothesis can reach log 0.9, however long it gets."""
-    table = torch.full((6, 6), math.log(0.02)).index_fill(1, torch.tensor([EOS]), math.log(0.9))
-    model = Scripted(table)
-    [[best]] = beam_search(model, torch.tensor([[3, EOS]]), **MARKS, beam_size=4, length_penalty=0.0)
-    assert best.ids == []
-    assert best.score == best.log_probability == pytest.approx(math.log(0.9))
-    assert model.steps == 1
-
-
-def test_a_likelier_longer_hypothesis_is_waited_for():
-    """EOS at once has log P = log 0.5; 3 3 3 EOS has nearly that, and wins as soon as length is rewarded."""
-    table = torch.full((5, 5), -30.0)
-    table[BOS, [EOS, 3]] = torch.tensor([0.5, 0.49]).log()
-    for now, then in ((3, 4), (4, EOS)):
-        table[now, then] = 0.0
-    search = MARKS | {"beam_size": 3}
-    [[short]] = beam_search(Scripted(table), torch.tensor([[3, EOS]]), **search, length_penalty=0.0)
-    [[long]] = beam_search(Scripted(table), torch.tensor([[3, EOS]]), **search, length_penalty=1.0)
-    assert short.ids == []
-    assert long.ids == [3, 4]
-    assert long.score == pytest.approx(math.log(0.49 / 0.99) / (8 / 6), abs=1e-2)
-
-
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_padding_and_start_mark_are_never_generated(beam_size):
-    table = torch.zeros(6, 6)
-    table[:, [PAD, BOS]] = 9.0
-    table[:, EOS] = -1.0
-    [hypotheses] = translate_ids(
-        Scripted(table), [[3, EOS]], **MARKS, beam_size=beam_size, n_best=beam_size, max_length=6
-    )
-    assert len(hypotheses) == beam_size
-    for hypothesis in hypotheses:
-        assert set(hypothesis.ids) <= {3, 4, 5}
-        assert len(hypothesis.ids) <= 5
-
-
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_the_limit_ends_a_sentence_with_its_end_mark_counted(beam_size):
-    table = torch.zeros(5, 5).index_fill(1, torch.tensor([EOS]), -20.0)
-    [[best]] = translate_ids(Scripted(table, max_length=7), [[3, EOS]], **MARKS, beam_size=beam_size)
-    assert len(best.ids) == 6
-    step, end = (float(row.log_softmax(0)[token]) for row, token in ((table[3], 3), (table[3], EOS)))
-    assert best.log_probability == pytest.approx(6 * step + end, abs=1e-5)
-
-
-def test_finished_sentences_leave_the_batch():
-    """Sentences 1 to 3 end at their own limits; the model is then asked for fewer rows."""
-    table = torch.zeros(5, 5).index_fill(1, torch.tensor([EOS]), -20.0)
-    for search in (lambda m, s: greedy(m, s, **MARKS), lambda m, s: beam_search(m, s, **MARKS, beam_size=2)):
-        model = Scripted(table, max_length=200)
-        search(model, torch.tensor([[3, 3, 3, EOS], [3, EOS, PAD, PAD], [EOS, PAD, PAD, PAD]]))
-        assert model.rows[-1] < model.rows[0]
-        assert model.steps == 54
-
-
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_logits_that_are_no_numbers_give_an_empty_translation(beam_size):
-    [[nothing]] = translate_ids(Scripted(torch.full((6, 6), math.nan)), [[3, EOS]], **MARKS, beam_size=beam_size)
-    assert nothing.ids == []
-    assert math.isnan(nothing.score)
 
 
 def test_no_sentences_give_no_translations():

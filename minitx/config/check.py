@@ -163,8 +163,9 @@ def unknown_key(key: str, valid: set[str]) -> str:
 def every_key(node: Any, prefix: str = "") -> set[str]:
     """Dotted keys of a node, of groups and of values alike."""
     keys = set()
-    for name, value in node.items_ex(resolve=False) if isinstance(node, DictConfig) else node.items():
-        if str(name) == "_target_" or str(name) not in DIRECTIVES:
+    for key, value in node.items_ex(resolve=False) if isinstance(node, DictConfig) else node.items():
+        name = str(key)
+        if name == "_target_" or name not in DIRECTIVES:
             keys.add(f"{prefix}{name}")
         if isinstance(value, Mapping) and not (isinstance(value, DictConfig) and value._is_none()):
             keys |= every_key(value, f"{prefix}{name}.")

@@ -1,10 +1,11 @@
 """From overrides to the configuration of one run: Hydra composes, then it is completed, checked and named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -38,21 +39,20 @@ def compose(overrides: Sequence[str] = (), launch_directory: str | Path = ".") -
     with config_tree(overrides) as tree:
         config = _compose(overrides, tree)
         choices = dict(config.hydra.runtime.choices)
-        _refuse_two_options(overrides, tree)
+        choosing, values = _split(overrides, tree.groups())
+        _refuse_two_options(choosing)
         OmegaConf.set_struct(config, False)
         del config["hydra"]
         check_groups(config)
         _resolved(config)
         _refuse_missing(config)
-
         files = tree.chosen(choices)
 
         def group_keys(path: str) -> set[str]:
             node = OmegaConf.select(files, path)
             return set(map(str, node)) if isinstance(node, DictConfig) else set()
 
-        given = _given_values(overrides, tree)
-        changed = [key for key, _ in given]
+        changed = [key for key, _ in values]
         fill_sites(config, files, changed)
         for group in ("optimizer", "schedule"):
             drop_replaced_keys(config, group, files, changed)
@@ -62,7 +62,7 @@ def compose(overrides: Sequence[str] = (), launch_directory: str | Path = ".") -
         check(_resolved(config), group_keys)
     _make_real(config)
     if config.name is None:
-        config.name = default_name(config.options, given, config.seed)
+        config.name = default_name(config.options, values, config.seed)
     OmegaConf.set_struct(config, True)
     return config
 
@@ -71,7 +71,8 @@ def hydra_settings(overrides: Sequence[str]) -> DictConfig:
     """Hydra's own node for these overrides, which may list several values: the mode, the sweeper, the launcher."""
     overrides = [expand_home(override) for override in overrides]
     with config_tree(overrides) as tree:
-        return _compose(overrides, tree, RunMode.MULTIRUN).hydra
+        settings: DictConfig = _compose(overrides, tree, RunMode.MULTIRUN).hydra
+    return settings
 
 
 def _compose(overrides: Sequence[str], tree: ConfigTree, mode: RunMode = RunMode.RUN) -> DictConfig:
@@ -81,25 +82,22 @@ def _compose(overrides: Sequence[str], tree: ConfigTree, mode: RunMode = RunMode
         raise explain(error, overrides, tree, mode) from error
 
 
-def _given_values(overrides: Sequence[str], tree: ConfigTree) -> list[tuple[str, Any]]:
-    """Dotted keys and values that overrides set, options and Hydra's own keys left out."""
-    groups = tree.groups()
-    return [
-        (override.key_or_group, override.value())
-        for override in OverridesParser.create().parse_overrides([*overrides])
-        if override.package is None
-        and override.key_or_group not in groups
-        and not override.key_or_group.startswith("hydra.")
-        and not override.is_delete()
-    ]
-
-
-def _refuse_two_options(overrides: Sequence[str], tree: ConfigTree) -> None:
-    """Hydra would merge them, the last one's keys over the first one's."""
+def _split(overrides: Sequence[str], groups: Collection[str]) -> tuple[list[Override], list[tuple[str, Any]]]:
+    """Overrides that choose options, and dotted keys with the values that others set; Hydra's own keys left out."""
+    choosing, values = [], []
     for override in OverridesParser.create().parse_overrides([*overrides]):
-        group = override.key_or_group
-        slot = group in tree.groups() and group not in {*COLLECTIONS, "experiment"}
-        if slot and isinstance(override.value(), list):
+        key = override.key_or_group
+        if override.package is not None or key in groups:
+            choosing.append(override)
+        elif not key.startswith(("hydra.", "hydra/")) and not override.is_delete():
+            values.append((key, override.value()))
+    return choosing, values
+
+
+def _refuse_two_options(choosing: Sequence[Override]) -> None:
+    """Hydra would merge them, the last one's keys over the first one's."""
+    for override in choosing:
+        if override.key_or_group not in {*COLLECTIONS, "experiment"} and isinstance(override.value(), list):
             raise UserError(f"{override.input_line}: choose one option; for one run each, add -m and leave out [].")
 
 

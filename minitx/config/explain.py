@@ -95,7 +95,7 @@ def _unknown_key(key: str, line: str, base: DictConfig, tree: ConfigTree) -> Use
     if key.startswith("hydra."):
         guess = nearest(key, every_key({"hydra": base.hydra}))
         return UserError(f"There is no key {key}; did you mean {guess}?")
-    valid = every_key(OmegaConf.masked_copy(base, [name for name in base if name != "hydra"]))
+    valid = every_key(OmegaConf.masked_copy(base, [str(name) for name in base if name != "hydra"]))
     parent, _, name = key.rpartition(".")
     if name in GIVEN.get(parent, {}):
         return UserError(given_key(parent, name))

@@ -1,5 +1,6 @@
 """What a value may be: the limits that a type alone does not state, each with the words of its error message."""
 
+import functools
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -122,7 +123,7 @@ RULES: Mapping[str, Rule] = {
         lambda value: (
             value == "auto"
             or (type(value) is int and (value >= 1 or value == -1))
-            or (isinstance(value, list) and value and all(type(item) is int and item >= 0 for item in value))
+            or (isinstance(value, list) and len(value) > 0 and all(type(item) is int and item >= 0 for item in value))
         ),
     ),
     "trainer.num_nodes": whole(1),
@@ -146,11 +147,10 @@ def rule_for(annotation: Any) -> Rule | None:
         return one_of(*arguments)
     if origin in (typing.Union, types.UnionType):
         rules = [rule_for(argument) for argument in arguments if argument is not type(None)]
-        if not rules or None in rules:
+        known = [rule for rule in rules if rule is not None]
+        if not known or len(known) < len(rules):
             return None
-        rule = rules[0]
-        for other in rules[1:]:
-            rule = either(rule, other)
+        rule = functools.reduce(either, known)
         return rule.or_null() if type(None) in arguments else rule
     return None
 

@@ -8,7 +8,7 @@ from toy_grammar.words import Adjective, Noun
 _TABLE = """
 old        alt         -    | adult old_kin student animal vehicle building bridge tower tree city village street table chair clock coat hat lamp picture book bag bed door | older älter
 young      jung        -    | adult student animal | younger jünger
-little     klein       -    | young_person sibling pet bird building village garden room kitchen city bag box table ball cup bottle lamp flower car ship tree river park window picture key | - -
+small      klein       -    | young_person pet bird building village garden room kitchen city bag box table ball cup bottle lamp flower car ship tree river park window picture key | - -
 big        groß        -    | pet horse cow building vehicle city village garden room kitchen park forest tree table bed box bag apple cake window door clock lamp tower river bottle | bigger größer
 new        neu         -    | vehicle clothes dress ware house bridge school key ball teacher neighbour student bed door song | - -
 beautiful  schön       -    | weather woman girl horse bird bridge building city village garden park forest flower dress hat coat picture song story clock river mountain tree lamp | more_beautiful schöner
@@ -60,7 +60,7 @@ def suits(adjective: Adjective, noun: Noun) -> bool:
 # Qualities that exclude or repeat each other: "the old house is new".
 _RIVALS = (
     ("old", "young", "new"),
-    ("little", "big", "long", "high"),
+    ("small", "big", "long", "high"),
     ("red", "blue", "black", "dark"),
     ("warm", "cold", "fresh"),
     ("good", "bad", "beautiful", "sweet"),

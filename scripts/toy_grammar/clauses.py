@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from toy_grammar.dice import Dice
 from toy_grammar.nominals import object_phrase, object_pronoun, subject_for, suitable_verb
-from toy_grammar.nouns import NOUNS, nouns_matching
+from toy_grammar.nouns import nouns_matching
 from toy_grammar.places import FREQUENCIES, MANNERS, TIMES
 from toy_grammar.syntax import Clause, Gap, Nominal, NounPhrase
 from toy_grammar.verbs import DITRANSITIVE, INTRANSITIVE, OBLIQUE, TRANSITIVE

@@ -10,6 +10,7 @@ from toy_grammar.words import Verb
 _IRREGULAR = {
     ("sein", "present"): {"1sg": "bin", "3sg": "ist", "1pl": "sind", "3pl": "sind"},
     ("sein", "past"): {"1sg": "war", "3sg": "war", "1pl": "waren", "3pl": "waren"},
+    ("wissen", "present"): {"1sg": "weiß", "3sg": "weiß", "1pl": "wissen", "3pl": "wissen"},
     ("haben", "past"): {"1sg": "hatte", "3sg": "hatte", "1pl": "hatten", "3pl": "hatten"},
 }
 _MODALS = {

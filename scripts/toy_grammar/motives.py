@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toy_grammar.adjectives import ADJECTIVES, suits
-from toy_grammar.clauses import transitive
-from toy_grammar.clauses import intransitive
+from toy_grammar.clauses import intransitive, transitive
 from toy_grammar.dice import Dice
 from toy_grammar.nominals import SUN, WEATHER, can_be_subject, object_phrase, person, pronoun_for
 from toy_grammar.nouns import nouns_matching
@@ -35,7 +34,7 @@ _NEVERTHELESS = {
 # Deeds with a quality of the object that speaks for them or, in the second table, against them.
 _ATTRACTIVE = {
     "buy": ("beautiful", "good", "fresh", "new", "sweet"),
-    "sell": ("old", "too big", "too little"),
+    "sell": ("old", "too big", "too small"),
     "read": ("good", "beautiful"),
     "eat": ("fresh", "sweet", "good", "warm"),
     "drink": ("warm", "cold", "fresh"),

@@ -97,7 +97,7 @@ def can_be_subject(verb: Verb, subject: Nominal | None) -> bool:
             return any(noun.is_a(name) for name in verb.subjects)
         case Both(first=first, second=second):
             return can_be_subject(verb, first) and can_be_subject(verb, second)
-        case Name() | Pronoun():
+        case Name() | Pronoun() | Gap():
             return bool({"person", "adult"} & set(verb.subjects))
     return True
 

@@ -40,6 +40,32 @@ from toy_grammar.verbs import (
 from toy_grammar.words import Pronoun
 
 _WH_VERBS = (*TRANSITIVE, *OBLIQUE)
+_DELIBERATE = (
+    "open",
+    "close",
+    "repair",
+    "find",
+    "read",
+    "write",
+    "sell",
+    "buy",
+    "pick up",
+    "call",
+    "invite",
+    "visit",
+    "turn off",
+    "tidy up",
+    "wash",
+    "clean",
+    "cook",
+    "bake",
+    "paint",
+    "carry",
+    "help",
+    "thank",
+    "answer",
+    "talk to",
+)
 _EMBEDDED = ("place", "thing", "person", "reason", "time")
 
 
@@ -163,7 +189,7 @@ def report(dice: Dice) -> Sentence:
     subject = person(dice)
     doubtful = verb is ASK or (verb is KNOW_THAT and dice.chance(0.6))
     matrix = Clause(subject, verb, negated=verb is KNOW_THAT and doubtful and dice.chance(0.75))
-    if doubtful and (dice.chance(0.5) or not matrix.negated and verb is KNOW_THAT):
+    if doubtful and (dice.chance(0.5) or (not matrix.negated and verb is KNOW_THAT)):
         clause, gap = _clause_with_gap(dice, dice.pick(_EMBEDDED))
         return Subordination(matrix, "", clause, gap=gap)
     clause = _reported(dice, subject)
@@ -186,12 +212,10 @@ def infinitive(dice: Dice) -> Sentence:
         return Statement(replace(main, complement=replace(purpose, subject=None), purpose=True))
     verb = dice.pick((TRY, FORGET_TO, HOPE_TO))
     subject = person(dice)
-    while True:
-        inner = any_clause(dice, subject)
-        if isinstance(inner.direct, (NounPhrase, Pronoun)) and inner.verb.lemma not in (
-            "forget", "lose", "have", "need", "see", "hear", "know", "love", "belong to", "dream of", "think of"):  # fmt: skip
-            break
-    inner = replace(inner, tense="present", negated=False, time=None, frequency=None, manner=None, subject=None)
+    inner = transitive(
+        dice, dice.pick(tuple(v for v in _WH_VERBS if v.lemma in _DELIBERATE and can_be_subject(v, subject))), subject
+    )
+    inner = replace(inner, place=None, subject=None)
     tense = "present" if verb is HOPE_TO else dice.pick(("present", "past"))
     return Statement(Clause(subject, verb, tense, complement=inner))
 

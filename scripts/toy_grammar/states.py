@@ -15,7 +15,7 @@ from toy_grammar.words import Adjective
 
 STATES = ("hungry", "tired", "sick", "happy")
 _PASSING = (*STATES, "warm", "cold", "empty", "dark")
-_EXCESSIVE = ("old", "young", "little", "big", "expensive", "heavy", "dark", "high", "long", "cold", "warm", "tired")
+_EXCESSIVE = ("old", "young", "small", "big", "expensive", "heavy", "dark", "high", "long", "cold", "warm", "tired")
 _DESCRIBED = tuple(noun for noun in NOUNS.values() if adjectives_for(noun))
 _COMPARABLE = tuple(noun for noun in NOUNS.values() if not noun.is_a("food") and not noun.is_a("drink"))
 
@@ -26,9 +26,10 @@ def copula(dice: Dice, subject: Nominal | None = None) -> Clause:
         noun = dice.pick(_DESCRIBED)
         subject = person(dice) if noun.is_a("person") and dice.chance(0.4) else subject_phrase(dice, noun, 0.15)
     adjective = dice.pick(predicates(subject))
-    degree = dice.weighted({"": 6, "very": 3, "too": 1 if adjective.lemma in _EXCESSIVE else 0})
+    graded = adjective.lemma not in ("red", "blue", "black", "empty", "new")
+    degree = dice.weighted({"": 6, "very": 3 if graded else 0, "too": 1 if adjective.lemma in _EXCESSIVE else 0})
     passing = adjective.lemma in _PASSING
-    tense = "past" if dice.chance(0.3 if passing else 0.08) else "present"
+    tense = "past" if passing and dice.chance(0.35) else "present"
     negated = degree != "too" and not _is_number(subject) and dice.chance(0.15)
     clause = Clause(subject, BE, tense, negated, predicate=Predicate(adjective, degree))
     if passing and dice.chance(0.25):

@@ -117,3 +117,16 @@ def test_shipped_targets_take_the_keys_of_their_files(group: str) -> None:
 def test_experiments_compare_in_single_precision() -> None:
     for experiment in (configs_directory() / "experiment").glob("*.yaml"):
         assert compose([f"experiment={experiment.stem}"]).trainer.precision == "32-true"
+
+
+def swept_values() -> Iterator[tuple[str, str]]:
+    for file in sorted((configs_directory() / "experiment").glob("*.yaml")):
+        settings = yaml.safe_load(file.read_text(encoding="utf-8")).get("hydra", {})
+        for key, values in settings.get("sweeper", {}).get("params", {}).items():
+            for value in str(values).split(","):
+                yield file.stem, f"{key}={value}"
+
+
+@pytest.mark.parametrize(("experiment", "override"), [pair for pair in swept_values() if "seed" not in pair[1]])
+def test_what_an_experiment_sweeps_over_composes(experiment: str, override: str) -> None:
+    assert compose([f"experiment={experiment}", override]).group == experiment
