@@ -14,8 +14,8 @@ from minitx.data.lines import one_line
 from minitx.data.sampler import TokenBatchSampler
 from minitx.data.tokenizer import BOS_ID, EOS_ID, Tokenizer
 from minitx.decoding import translate_ids
+from minitx.nn.loss import projected_loss
 from minitx.scoring import score_translations
-from minitx.training.loss import projected_loss
 
 Translations = dict[str, list[str]]
 

@@ -17,13 +17,13 @@ from minitx.data.tokenizer import PAD_ID
 from minitx.errors import UserError
 from minitx.evaluation import evaluate_split
 from minitx.models.transformer import Transformer, parameter_counts
+from minitx.nn.loss import plain_loss, projected_loss
 from minitx.training.checkpoints import WholeFiles, checkpoint_callbacks, mean_weights, newest_checkpoints, save_whole
 from minitx.training.dashboards import close_loggers, make_loggers, upload_hint
 from minitx.training.datamodule import TranslationData
 from minitx.training.flops import flops_per_token
 from minitx.training.interruption import Interrupted, StopAtNextStep
 from minitx.training.log_file import log_file
-from minitx.training.loss import plain_loss, projected_loss
 from minitx.training.machine import describe_machine, peak_memory_bytes, prepare_process
 from minitx.training.module import NonFiniteLoss, TranslationModule
 from minitx.training.progress import choose_display

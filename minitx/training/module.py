@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from minitx.data.batch import Batch
+from minitx.nn.loss import LossSums
 from minitx.nn.mask import padding_mask
-from minitx.training.loss import LossSums
 from minitx.training.schedule import Schedule
 
 OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]

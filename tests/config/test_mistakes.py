@@ -2,10 +2,12 @@
 
 import re
 import sys
+from typing import Literal
 
 import pytest
 
 from minitx.config import compose
+from minitx.config.rules import RULES, rule_for
 from minitx.errors import UserError
 
 
@@ -136,41 +138,17 @@ def test_h1_fails_before_training_code_is_imported() -> None:
 @pytest.mark.parametrize(
     ("overrides", "parts"),
     [
-        (
-            ["model.num_heads=3", "model.d_model=64"],
-            ["model.num_heads=3 does not divide", "model.d_model=64"],
-        ),
+        (["model.num_heads=3", "model.d_model=64"], ["model.num_heads=3 does not divide", "model.d_model=64"]),
         (["model.d_k=-3"], ["model.d_k=-3", "at least 1"]),
-        (["model.d_k=0"], ["model.d_k=0", "at least 1"]),
-        (["model.d_v=0"], ["model.d_v=0", "at least 1"]),
         (["model.d_model=63", "model.num_heads=1"], ["model.d_model=63", "even"]),
         (["model.d_model=abc"], ["model.d_model=abc", "whole number"]),
-        (["model.d_model=64.5"], ["model.d_model=64.5", "whole number"]),
-        (["model.d_model=null"], ["model.d_model=null", "whole number"]),
-        (["model.num_layers=true"], ["model.num_layers=true", "whole number"]),
-        (["model.num_heads=0"], ["model.num_heads=0", "at least 1"]),
-        (["model.norm=mid"], ["model.norm=mid", "pre or post"]),
-        (["model.initialisation=zero"], ["model.initialisation=zero", "variance or xavier"]),
         (["model.dropout=1"], ["model.dropout=1", "below 1"]),
-        (["model.dropout=-0.1"], ["model.dropout=-0.1", "at least 0"]),
-        (["model.dropout=nan"], ["model.dropout=nan", "number"]),
         (["data.batch_tokens=0"], ["data.batch_tokens=0", "at least 1"]),
-        (["training.max_steps=0"], ["training.max_steps=0", "at least 1"]),
         (["training.max_steps=null"], ["training.max_steps", "training.max_epochs", "at least one"]),
-        (["training.label_smoothing=1"], ["training.label_smoothing=1", "below 1"]),
-        (["training.accumulate_batches=0"], ["training.accumulate_batches=0", "at least 1"]),
-        (["training.beam_size=0"], ["training.beam_size=0", "at least 1"]),
-        (["training.clip_norm=0"], ["training.clip_norm=0", "above 0", "null"]),
-        (["training.on_non_finite=ignore"], ["training.on_non_finite=ignore", "stop or record"]),
-        (["schedule.warmup_steps=-1"], ["schedule.warmup_steps=-1", "at least 0"]),
-        (["schedule.peak_learning_rate=0"], ["schedule.peak_learning_rate=0", "above 0"]),
         (["schedule=constant", "schedule.peak_learning_rate=null"], ["schedule.peak_learning_rate=null", "a number"]),
         (["schedule=cosine", "schedule.final_learning_rate=1"], ["schedule.final_learning_rate=1", "above"]),
-        (["trainer.precision=fp16"], ["trainer.precision=fp16", "16-mixed"]),
-        (["trainer.devices=0"], ["trainer.devices=0", "auto"]),
-        (["seed=-1"], ["seed=-1", "at least 0"]),
         (["tags=x"], ["tags=x", "list"]),
-        (["model.cross_attention=3"], ["model.cross_attention"]),
+        (["model.cross_attention=3"], ["model.cross_attention=3", "attention@model.cross_attention=OPTION"]),
     ],
 )
 def test_h2_names_the_constraint_and_the_value(overrides: list[str], parts: list[str]) -> None:
@@ -179,7 +157,74 @@ def test_h2_names_the_constraint_and_the_value(overrides: list[str], parts: list
     assert all(part in message for part in parts), message
 
 
+@pytest.mark.parametrize(
+    ("key", "wrong", "wanted"),
+    [
+        ("model.d_k", 0, "at least 1"),
+        ("model.d_v", 0, "at least 1"),
+        ("model.d_model", 64.5, "whole number"),
+        ("model.d_model", None, "whole number"),
+        ("model.num_layers", True, "whole number"),
+        ("model.num_heads", 0, "at least 1"),
+        ("model.norm", "mid", "pre or post"),
+        ("model.initialisation", "zero", "variance or xavier"),
+        ("model.dropout", -0.1, "at least 0"),
+        ("model.dropout", float("nan"), "number"),
+        ("training.max_steps", 0, "at least 1"),
+        ("training.label_smoothing", 1, "below 1"),
+        ("training.label_smoothing", "0.1", "number"),
+        ("training.accumulate_batches", 0, "at least 1"),
+        ("training.beam_size", 0, "at least 1"),
+        ("training.clip_norm", 0, "above 0, or null"),
+        ("training.on_non_finite", "ignore", "stop or record"),
+        ("schedule.warmup_steps", -1, "at least 0"),
+        ("schedule.peak_learning_rate", 0, "above 0"),
+        ("schedule.peak_learning_rate", float("inf"), "above 0"),
+        ("trainer.precision", "fp16", "16-mixed"),
+        ("trainer.devices", 0, "auto"),
+        ("trainer.devices", [], "auto"),
+        ("seed", -1, "at least 0"),
+        ("data.num_workers", -1, "at least 0"),
+    ],
+)
+def test_h2_rules_of_single_values(key: str, wrong: object, wanted: str) -> None:
+    with pytest.raises(UserError) as caught:
+        RULES[key].check(key, wrong)
+
+    written = {None: "null", True: "true"}.get(wrong, wrong) if not isinstance(wrong, list) else wrong
+    assert str(caught.value).startswith(f"{key}={written}: it must be ")
+    assert wanted in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [
+        ("model.d_k", 1),
+        ("model.d_k", None),
+        ("model.dropout", 0),
+        ("training.label_smoothing", 0.999),
+        ("schedule.warmup_steps", 0),
+        ("training.clip_norm", None),
+        ("trainer.devices", "auto"),
+        ("trainer.devices", -1),
+        ("trainer.devices", [0, 2]),
+        ("seed", 0),
+    ],
+)
+def test_h2_the_edges_of_what_is_allowed(key: str, right: object) -> None:
+    RULES[key].check(key, right)
+
+
+def test_rules_from_annotations() -> None:
+    assert rule_for(int | None).wanted == "a whole number, or null"
+    assert rule_for(Literal["a", "b"]).wanted == "a or b"
+    assert rule_for(int | str).wanted == "a whole number, or text"
+    assert rule_for(bool).wanted == "true or false"
+    assert rule_for(list[int]) is None
+    assert rule_for(object | None) is None
+
+
 def test_h2_what_the_constraints_allow() -> None:
-    compose(["model.num_heads=3", "model.d_model=64", "model.d_k=16", "model.d_v=16"])
-    compose(["model.dropout=0", "training.label_smoothing=0.0", "schedule.warmup_steps=0", "training.clip_norm=null"])
-    compose(["training.max_steps=null", "training.max_epochs=3", "trainer.devices=[0,1]"])
+    config = compose(["model.num_heads=3", "model.d_model=64", "model.d_k=16", "model.d_v=16", "model.dropout=0"])
+
+    assert isinstance(config.model.dropout, float)

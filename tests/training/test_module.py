@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader
 from minitx.data.batch import Batch
 from minitx.models.build import build_transformer
 from minitx.nn.compatibility import ScaledDotProduct
-from minitx.training.loss import plain_loss, projected_loss
+from minitx.nn.loss import plain_loss, projected_loss
 from minitx.training.module import NonFiniteLoss, TranslationModule
 from minitx.training.schedule import InverseSqrt
 

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from minitx.training import loss as losses
-from minitx.training.loss import plain_loss, projected_loss
+from minitx.nn import loss as losses
+from minitx.nn.loss import plain_loss, projected_loss
 
 
 def draw(rows=37, width=8, vocab=23, dtype=torch.float64):

@@ -54,7 +54,7 @@ def projected_loss(
     The logits of a batch are the largest tensor of a training step by far; written, read and differentiated whole
     they cost more than the Transformer's layers do.
     """
-    return LossSums(*_ProjectedLoss.apply(hidden, weight, target, label_smoothing))
+    return LossSums(*_ProjectedLoss.apply(hidden, weight, target, label_smoothing))  # type: ignore[no-untyped-call]
 
 
 class _ProjectedLoss(torch.autograd.Function):
@@ -74,7 +74,7 @@ class _ProjectedLoss(torch.autograd.Function):
                 chunk = slice(first, first + CHUNK)
                 log_p = (rows[chunk] @ words.T).to(wide).log_softmax(dim=-1)
                 sums += _sums(log_p, target[chunk], label_smoothing)
-                if need_gradient:
+                if grad_hidden is not None and grad_weight is not None:
                     slope = _slope_in_place(log_p, target[chunk], label_smoothing).to(low)
                     grad_hidden[chunk] = slope @ words
                     grad_weight += slope.T @ rows[chunk]
