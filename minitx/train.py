@@ -42,6 +42,8 @@ def train(config: DictConfig) -> dict[str, Any]:
         Interrupted: after a signal; the run directory is usable and says so.
         NonFiniteLoss: if the loss is no number and `training.on_non_finite` is "stop".
     """
+    if config.resume is not None:
+        raise UserError(f"resume={config.resume}: runs cannot be resumed yet; leave it out to start a run of its own.")
     console = Console(stderr=True)
     process = prepare_process(config.trainer.threads)
     corpus: Corpus = instantiate(config.data)
