@@ -191,9 +191,7 @@ def test_h2_rules_of_single_values(key: str, wrong: object, wanted: str) -> None
     with pytest.raises(UserError) as caught:
         RULES[key].check(key, wrong)
 
-    written = {None: "null", True: "true"}.get(wrong, wrong) if not isinstance(wrong, list) else wrong
-    assert str(caught.value).startswith(f"{key}={written}: it must be ")
-    assert wanted in str(caught.value)
+    assert re.match(rf"{key}=\S+: it must be .*{wanted}", str(caught.value))
 
 
 @pytest.mark.parametrize(
