@@ -3,7 +3,8 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +105,11 @@ def run_job(_: DictConfig) -> Any:
     make_importable(launch_directory)
     label = _label(settings.job.num, settings.overrides.task)
     print(f"minitx: {label}", file=sys.stderr)
+    overrides = [override for override in settings.overrides.hydra if not override.startswith("hydra.mode=")]
+    overrides += [*settings.overrides.task, "hydra.mode=RUN"]
     try:
-        return _train(compose([*settings.overrides.hydra, *settings.overrides.task], launch_directory))
+        with _as_single_run(overrides):
+            return _train(compose(overrides, launch_directory))
     except Exception as error:
         if signal_number := getattr(error, "signal_number", None):  # Ctrl-C ends the sweep, not this job alone
             print(f"minitx: {label}: {error} The sweep ends here.", file=sys.stderr)
@@ -125,6 +129,21 @@ def _train(config: DictConfig) -> Any:
     from minitx.train import train
 
     return train(config)
+
+
+@contextmanager
+def _as_single_run(overrides: Sequence[str]) -> Iterator[None]:
+    """Make the job look like `minitx train OVERRIDES`.
+
+    Lightning starts a run's further processes with the command of this one: they must train this job, not the sweep.
+    """
+    hydra_config, argv = HydraConfig.instance(), sys.argv
+    settings, hydra_config.cfg = hydra_config.cfg, None
+    sys.argv = [argv[0], "train", *overrides]
+    try:
+        yield
+    finally:
+        sys.argv, hydra_config.cfg = argv, settings
 
 
 def _raise_failures(jobs: Sequence[JobReturn]) -> None:

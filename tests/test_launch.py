@@ -16,7 +16,7 @@ from minitx.errors import UserError
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[DictConfig]:
     """The configurations that training was called with, in an empty directory; a job of seed 13 fails."""
-    configs = []
+    configs, commands = [], []
 
     def train(config: DictConfig) -> dict:
         if config.seed == 13:
@@ -28,10 +28,11 @@ def trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[DictConfig]
             error.signal_number = 2
             raise error
         configs.append(config)
+        commands.append(sys.argv[1:])
         return {}
 
     module = types.ModuleType("minitx.train")
-    module.train = train
+    module.train, module.commands = train, commands
     monkeypatch.setitem(sys.modules, "minitx.train", module)
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.chdir(tmp_path)
@@ -157,3 +158,13 @@ def test_home_in_a_path(trained: list[DictConfig], monkeypatch: pytest.MonkeyPat
     launch.main(["-m", "data.path=~/corpus", "seed=1,2"])
 
     assert {config.data.path for config in trained} == {str(tmp_path / "corpus")}
+
+
+def test_a_job_s_further_processes_would_train_that_job_alone(trained: list[DictConfig]) -> None:
+    assert cli.main(["train", "-m", "experiment=d_k_sweep", "attention=additive", "model.d_k=16,32", "seed=1"]) == 0
+
+    for config, command in zip(trained[:], sys.modules["minitx.train"].commands[:], strict=True):
+        assert command[0] == "train"
+        assert cli.main(command) == 0
+        assert trained[-1] == config
+    assert len(trained) == 4

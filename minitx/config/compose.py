@@ -19,6 +19,9 @@ from minitx.config.rules import RULES
 from minitx.config.sites import SITES, drop_replaced_keys, fill_sites
 from minitx.errors import UserError
 
+# Groups whose `_target_` a value may replace, and with it everything that the option's file says.
+ALSO_REPLACED = ("optimizer", "schedule")
+SLOTS = ("attention", *(f"attention@model.{site}" for site in SITES), *ALSO_REPLACED)
 PATHS = ("run_directory", "data.path", "data.tokenizer", "data.cache_directory")
 
 
@@ -46,15 +49,16 @@ def compose(overrides: Sequence[str] = (), launch_directory: str | Path = ".") -
         check_groups(config)
         _resolved(config)
         _refuse_missing(config)
-        files = tree.chosen(choices)
+        files = tree.chosen({slot: choices[slot] for slot in SLOTS if slot in choices})
 
         def group_keys(path: str) -> set[str]:
-            node = OmegaConf.select(files, path)
+            group = path.partition(".")[0]
+            node = OmegaConf.select(tree.chosen({group: choices.get(group)}), path)
             return set(map(str, node)) if isinstance(node, DictConfig) else set()
 
         changed = [key for key, _ in values]
         fill_sites(config, files, changed)
-        for group in ("optimizer", "schedule"):
+        for group in ALSO_REPLACED:
             drop_replaced_keys(config, group, files, changed)
         _make_paths_absolute(config, Path(launch_directory).resolve())
         config.options = _chosen_options(config, choices, files)
@@ -128,11 +132,11 @@ def _make_real(config: DictConfig) -> None:
 def _chosen_options(config: DictConfig, choices: Mapping[str, Any], files: DictConfig) -> dict[str, Any]:
     """What fills each slot, by the group's name in the defaults list."""
     options = {group: choices[group] for group in sorted(choices) if choices[group] and "hydra/" not in group}
-    for group in ("attention", *(f"attention@model.{site}" for site in SITES)):
+    for group in SLOTS:
         key = group.partition("@")[2] or group
         node, option = OmegaConf.select(config, key), OmegaConf.select(files, key)
         if isinstance(node, DictConfig) and node.get("_target_") is not None:
-            set_apart = group == "attention" or node._target_ != config.attention._target_
+            set_apart = "@" not in group or node._target_ != config.attention._target_
             if set_apart and (option is None or option.get("_target_") != node._target_):
                 options[group] = str(node._target_).rpartition(".")[2]
     return options
