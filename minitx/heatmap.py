@@ -132,7 +132,8 @@ def _draw(
 def _grid(count: int, width: float, height: float) -> tuple[int, int]:
     """Columns and rows of panels that make the whole picture about as wide as high, or somewhat wider."""
     columns = min(count, max(1, round(math.sqrt(1.5 * count * height / width))))
-    return columns, math.ceil(count / columns)
+    rows = math.ceil(count / columns)
+    return math.ceil(count / rows), rows  # four panels in two rows of two, not in rows of three and one
 
 
 def _label(axes: Any, source: list[str], target: list[str], letters: float) -> None:

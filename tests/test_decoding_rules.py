@@ -118,3 +118,14 @@ def test_logits_that_are_no_numbers_give_an_empty_translation(beam_size):
     [[nothing]] = translate_ids(Scripted(torch.full((6, 6), math.nan)), [[3, EOS]], **MARKS, beam_size=beam_size)
     assert nothing.ids == []
     assert math.isnan(nothing.score)
+
+
+def test_the_n_th_best_is_waited_for_too():
+    """After EOS (0.6) and 3 EOS (0.12) have ended, 3 4 (0.18) is alive: it can still become the second best."""
+    table = torch.full((5, 5), -30.0)
+    for now, then, probability in [(BOS, EOS, 0.6), (BOS, 3, 0.3), (3, EOS, 0.4), (3, 4, 0.6), (4, EOS, 1.0)]:
+        table[now, then] = math.log(probability)
+    search = MARKS | {"beam_size": 2, "length_penalty": 0.0}
+    [two] = beam_search(Scripted(table), torch.tensor([[3, EOS]]), **search, n_best=2)
+    assert [best.ids for best in two] == [[], [3, 4]]
+    assert math.exp(two[1].score) == pytest.approx(0.3 / 0.9 * 0.6, abs=1e-5)  # a first row of 0.6 + 0.3 is normalised

@@ -134,6 +134,8 @@ RULES: Mapping[str, Rule] = {
     "data.vocab_size": whole(1),
     "data.max_length": whole(1).or_null(),
     "data.num_workers": whole(0),
+    "data.pool_size": whole(1),
+    "data.train_limit": whole(1).or_null(),
 }
 
 

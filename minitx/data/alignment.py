@@ -90,13 +90,17 @@ class Evidence:
         The last column stands for "unrelated" and is zero.
         """
         ratios = {offset: self._difference(offset, count) for offset in (*OFFSETS, UNRELATED)}
-        closest = min(OFFSETS, key=lambda offset: _spread(ratios[offset])[1])
+        closest = min(OFFSETS, key=lambda offset: (_spread(ratios[offset])[1], abs(offset)))
         near, far = _spread(ratios[closest]), _spread(ratios[UNRELATED])
+        rates = [
+            (agree, max(_rate(agree(offset, count)) for offset in OFFSETS), _rate(agree(UNRELATED, count)))
+            for agree in (self._shares, self._same_end)
+        ]
         weights = np.zeros((count, len(OFFSETS) + 1), dtype=np.float32)
         for column, offset in enumerate(OFFSETS):
             gain = _log_density(ratios[offset], *near) - _log_density(ratios[offset], *far)
-            for agree in (self._shares, self._same_end):
-                gain = gain + _agreement(agree(offset, count), agree(closest, count), agree(UNRELATED, count))
+            for agree, often, seldom in rates:
+                gain = gain + _agreement(agree(offset, count), often, seldom)
             weights[:, column] = _spread_out(np.clip(gain, -LARGEST_WEIGHT, LARGEST_WEIGHT), offset, count)
         return weights
 
@@ -139,12 +143,14 @@ def _log_density(values: NDArray[np.floating], mean: float, deviation: float) ->
     return density
 
 
-def _agreement(
-    agrees: NDArray[np.bool_], translations: NDArray[np.bool_], unrelated: NDArray[np.bool_]
-) -> NDArray[np.floating]:
-    """The weight of agreeing or not, from how often translations and unrelated sentences do."""
-    near, far = [(values.sum() + 1.0) / (len(values) + 2.0) for values in (translations, unrelated)]
-    weight: NDArray[np.floating] = np.where(agrees, np.log(near / far), np.log((1 - near) / (1 - far)))
+def _rate(agrees: NDArray[np.bool_]) -> float:
+    return (float(agrees.sum()) + 1) / (len(agrees) + 2)
+
+
+def _agreement(agrees: NDArray[np.bool_], translations: float, unrelated: float) -> NDArray[np.floating]:
+    """The weight of agreeing or not, from how often translations and unrelated sentences agree."""
+    for_it, against_it = np.log(translations / unrelated), np.log((1 - translations) / (1 - unrelated))
+    weight: NDArray[np.floating] = against_it + (for_it - against_it) * agrees
     return weight
 
 

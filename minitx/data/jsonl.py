@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,18 @@ class Jsonl:
         validation: str | None = None,
         tests: Sequence[str] | None = None,
     ) -> None:
-        self.directory = find_directory(path)
+        self.path = path
         self.source_language, self.target_language = source_language, target_language
         self._train, self._validation, self._tests = train, validation, tests
+
+    @cached_property
+    def directory(self) -> Path:
+        """The directory of the files.
+
+        Raises:
+            UserError: there is none at the path given.
+        """
+        return find_directory(self.path)
 
     def splits(self) -> Splits:
         """The splits named, or found as ``*.jsonl``."""

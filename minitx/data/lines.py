@@ -7,6 +7,7 @@ import hashlib
 import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
 
@@ -70,10 +71,17 @@ def content_hash(path: Path) -> str:
         UserError: the file cannot be read.
     """
     try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        state = path.stat()
+        return _hash_of(path, state.st_size, state.st_mtime_ns)
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+@lru_cache(maxsize=256)
+def _hash_of(path: Path, size: int, modified: int) -> str:
+    """Once in a process for a file that has not changed since: the tokenizer and the pairs both ask for it."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _open(path: Path) -> gzip.GzipFile | BufferedReader:

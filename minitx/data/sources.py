@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -70,9 +71,18 @@ class TextFiles:
         validation: str | None = None,
         tests: Sequence[str] | None = None,
     ) -> None:
-        self.directory = find_directory(path)
+        self.path = path
         self.source_language, self.target_language = source_language, target_language
         self._train, self._validation, self._tests = train, validation, tests
+
+    @cached_property
+    def directory(self) -> Path:
+        """The directory of the files.
+
+        Raises:
+            UserError: there is none at the path given.
+        """
+        return find_directory(self.path)
 
     def splits(self) -> Splits:
         suffix = f".{self.source_language}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,7 @@ class Tokenizer:
         self._backend = backend
         self.vocab_size: int = backend.get_vocab_size()
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of the tokenizer's file: equal for equal tokenizers."""
         return hashlib.sha256(self._serialised().encode()).hexdigest()
@@ -49,7 +49,6 @@ class Tokenizer:
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """`encode` for each text, on all processors."""
-        _prepare_for_forks()
         encodings = self._backend.encode_batch_fast([_normalise(text) for text in texts], add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
@@ -102,7 +101,6 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
             f"data.vocab_size={vocab_size} is too small: {len(SPECIAL_TOKENS)} special tokens and 256 bytes need "
             f"{SMALLEST_VOCABULARY} at least."
         )
-    _prepare_for_forks()
     backend = tokenizers.Tokenizer(models.BPE())
     # NFC is done by Python (`_normalise`): the library's own follows an older Unicode and orders newer marks otherwise.
     backend.normalizer = normalizers.Prepend(" ")
@@ -128,14 +126,3 @@ def _normalised(texts: Iterable[str]) -> Iterator[str]:
 
 def _from_string(serialised: str) -> Tokenizer:
     return Tokenizer(tokenizers.Tokenizer.from_str(serialised))
-
-
-def _prepare_for_forks() -> None:
-    """Let data-loading workers be forked after the library's threads ran: in parallel here, one by one in a fork.
-
-    A fork holds none of those threads, so that waiting for them would never end; the library prints a warning about
-    it unless this variable is set. A value that the user set stands.
-    """
-    if "TOKENIZERS_PARALLELISM" not in os.environ:
-        os.environ["TOKENIZERS_PARALLELISM"] = "true"
-        os.register_at_fork(after_in_child=lambda: os.environ.update(TOKENIZERS_PARALLELISM="false"))

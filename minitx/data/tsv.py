@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from minitx.data.lines import content_hash, read_lines
@@ -28,18 +29,22 @@ class Tsv:
         validation: str | None = None,
         tests: Sequence[str] | None = None,
     ) -> None:
-        self.directory = find_directory(path)
+        self.path = path
         self.source_language, self.target_language = source_language, target_language
         self._columns = (
             source_language if source_column is None else source_column,
             target_language if target_column is None else target_column,
         )
-        if len({isinstance(column, int) for column in self._columns}) > 1:
-            raise UserError(
-                f"data.source_column={self._columns[0]} and data.target_column={self._columns[1]}: "
-                "give two names or two positions."
-            )
         self._train, self._validation, self._tests = train, validation, tests
+
+    @cached_property
+    def directory(self) -> Path:
+        """The directory of the files.
+
+        Raises:
+            UserError: there is none at the path given.
+        """
+        return find_directory(self.path)
 
     def splits(self) -> Splits:
         """The splits named, or found as ``*.tsv``."""
@@ -60,6 +65,11 @@ class Tsv:
         Raises:
             UserError: a column is missing, or a row has too few or too many.
         """
+        if len({isinstance(column, int) for column in self._columns}) > 1:
+            raise UserError(
+                f"data.source_column={self._columns[0]} and data.target_column={self._columns[1]}: "
+                "give two names or two positions."
+            )
         path = self._file(split)
         source = target = width = None
         for number, line in enumerate(read_lines(path), start=1):

@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 from toy_grammar.nouns import NOUNS
-from toy_grammar.words import Adjective, Noun
+from toy_grammar.words import Adjective, Noun, rows
 
 _TABLE = """
-old        alt         -    | adult old_kin student animal vehicle building bridge tower tree city village street table chair clock coat hat lamp picture book bag bed door | older älter
+old        alt         -    | adult old_kin parent friend student animal vehicle building bridge tower tree city
+    village table chair coat hat lamp picture book bag bed door | older älter
 young      jung        -    | adult student animal | younger jünger
-small      klein       -    | young_person pet bird building village garden room kitchen city bag box table ball cup bottle lamp flower car ship tree river park window picture key | - -
-big        groß        -    | pet horse cow building vehicle city village garden room kitchen park forest tree table bed box bag apple cake window door clock lamp tower river bottle | bigger größer
-new        neu         -    | vehicle clothes dress ware house bridge school key ball teacher neighbour student bed door song | - -
-beautiful  schön       -    | weather woman girl horse bird bridge building city village garden park forest flower dress hat coat picture song story clock river mountain tree lamp | more_beautiful schöner
+small      klein       -    | young_person pet bird building village garden room kitchen city bag box table ball cup
+    bottle lamp flower car ship tree park window picture key | - -
+big        groß        -    | pet horse building vehicle city village garden room kitchen park forest tree table
+    bed box bag apple cake window door lamp tower bottle | bigger größer
+new        neu         -    | vehicle clothes dress ware house bridge school key ball teacher neighbour student bed
+    door song | - -
+beautiful  schön       -    | weather woman horse bird bridge building city village garden park forest flower dress
+    hat coat picture song story tree lamp | more_beautiful schöner
 red        rot         -    | car bicycle bus clothes dress bag ball apple flower box chair cup lamp door | - -
 blue       blau        -    | car bicycle bus clothes dress bag ball flower box chair cup door bird | - -
-black      schwarz     -    | pet horse cow bird car bicycle clothes dress bag box chair | - -
-good       gut         -    | weather book story song picture friend teacher doctor student neighbour cake cheese soup coffee bread tea | - -
-bad        schlecht    -    | weather book story soup coffee | - -
-expensive  teuer       teur | own_vehicle house clothes dress lamp clock picture table bag bed fish | more_expensive teurer
+black      schwarz     -    | pet horse bird car bicycle clothes dress bag box chair | - -
+good       gut         -    | weather book story song picture friend teacher doctor student neighbour cake soup
+    coffee bread tea | - -
+bad        schlecht    -    | weather book story coffee | - -
+expensive  teuer       teur | own_vehicle house clothes dress lamp picture table bag bed fish | more_expensive
+    teurer
 heavy      schwer      -    | box bag table chair book bed | heavier schwerer
-dark       dunkel      dunkl | forest room street kitchen house church museum | - -
-high       hoch        hoh  | tower mountain bridge tree church | higher höher
-long       lang        -    | letter story song street bridge train coat dress river book | longer länger
+dark       dunkel      dunkl | forest room kitchen house church museum | - -
+tall       hoch        hoh  | tower tree church house | taller höher
+long       lang        -    | letter story song bridge train coat dress book | longer länger
 warm       warm        -    | soup milk water coat bread room kitchen shirt | - -
-cold       kalt        -    | soup milk water tea coffee room river fish | - -
-fresh      frisch      -    | bread egg fish milk cheese apple water | - -
-sweet      süß         -    | apple cake tea banana | - -
-hungry     hungrig     -    | young_person man student animal | - -
-tired      müde        müd  | adult young_person student parent horse dog | - -
-sick       krank       -    | young_person man woman farmer student sibling old_kin pet horse cow bird | - -
-friendly   freundlich  -    | adult student dog | - -
-happy      glücklich   -    | young_person man woman farmer student | - -
-empty      leer        -    | bottle cup box bag room house street bus church | - -
+cold       kalt        -    | soup milk water tea coffee room | - -
+fresh      frisch      -    | bread egg fish milk apple water | - -
+hungry     hungrig     -    | young_person man student sibling animal | - -
+tired      müde        müd  | adult young_person student kin horse dog | - -
+sick       krank       -    | young_person man woman farmer student kin pet horse bird | - -
+friendly   freundlich  -    | adult student kin dog | - -
+happy      glücklich   -    | young_person man woman farmer student kin friend | - -
+empty      leer        -    | bottle cup box bag room house bus church | - -
 """
 
 
@@ -49,7 +55,7 @@ def _adjective(line: str) -> Adjective:
     )
 
 
-ADJECTIVES = {adjective.lemma: adjective for adjective in map(_adjective, _TABLE.strip().splitlines())}
+ADJECTIVES = {adjective.lemma: adjective for adjective in map(_adjective, rows(_TABLE))}
 
 
 def suits(adjective: Adjective, noun: Noun) -> bool:
@@ -60,10 +66,10 @@ def suits(adjective: Adjective, noun: Noun) -> bool:
 # Qualities that exclude or repeat each other: "the old house is new".
 _RIVALS = (
     ("old", "young", "new"),
-    ("small", "big", "long", "high"),
+    ("small", "big", "long", "tall"),
     ("red", "blue", "black", "dark"),
     ("warm", "cold", "fresh"),
-    ("good", "bad", "beautiful", "sweet"),
+    ("good", "bad", "beautiful"),
     ("hungry", "tired", "sick", "happy"),
 )
 

@@ -8,13 +8,13 @@ from toy_grammar.dice import Dice
 from toy_grammar.nominals import object_phrase, object_pronoun, subject_for, suitable_verb
 from toy_grammar.nouns import nouns_matching
 from toy_grammar.places import FREQUENCIES, MANNERS, TIMES
-from toy_grammar.syntax import Clause, Gap, Nominal, NounPhrase
+from toy_grammar.syntax import PLURAL_DETERMINERS, Clause, Gap, Nominal, NounPhrase
 from toy_grammar.verbs import DITRANSITIVE, INTRANSITIVE, OBLIQUE, TRANSITIVE
 from toy_grammar.whereabouts import motion, position, put, some_place, spot
 from toy_grammar.words import Pronoun, Verb
 
 _TENSES = {"present": 45.0, "past": 27, "can": 6, "must": 6, "should": 5, "want": 6, "future": 8}
-_LIKING = _TENSES | {"like": 9}
+_LIKING = _TENSES | {"like": 16}
 _UNWILLING = {"present": 50.0, "past": 30, "future": 10}  # things want and must nothing
 _STATE = {"present": 70.0, "past": 30}
 
@@ -55,10 +55,10 @@ def transitive(dice: Dice, verb: Verb, subject: Nominal | None = None, style: st
     """The man reads the book; he helps the child; they wait for the bus."""
     subject = subject or subject_for(dice, verb)
     direct: Nominal
-    if verb.has("animate_pronouns") and dice.chance(0.2):
+    if verb.has("pronoun") and dice.chance(0.2):
         direct = object_pronoun(dice, subject)
     else:
-        chosen = style or next((trait for trait in verb.traits if trait in ("specific", "indefinite")), "any")
+        chosen = style or next((trait for trait in verb.traits if trait in ("specific", "made", "worn")), "any")
         direct = object_phrase(dice, dice.pick(nouns_matching(verb.objects)), chosen, subject)
     clause = Clause(subject, verb, direct=direct)
     if verb.places and dice.chance(0.22):
@@ -86,13 +86,14 @@ def with_circumstances(dice: Dice, clause: Clause) -> Clause:
     clause = replace(clause, tense=tense)
     if tense == "like":
         return replace(clause, manner=None, direct=_general(dice, clause))
-    if may_be_negated(clause) and dice.chance(0.16):
+    if may_be_negated(clause) and dice.chance(0.35 if tense == "must" else 0.16):
         clause = replace(clause, negated=True, manner=None)
     repeated = verb.has("activity") or verb.frame in ("intransitive", "motion")
-    if verb.has("present"):
+    if verb.has("present") or verb.frame == "home" or verb.lemma == "have":
         return clause
     if repeated and tense == "present" and not clause.negated and dice.chance(0.2):
-        return replace(clause, frequency=dice.pick(FREQUENCIES))
+        counted = isinstance(clause.direct, NounPhrase) and clause.direct.determiner in PLURAL_DETERMINERS
+        return replace(clause, frequency=dice.pick(FREQUENCIES[:-1] if counted else FREQUENCIES))  # never: the last
     if dice.chance(0.27) and not (clause.negated and verb.frame == "ditransitive"):
         times = TIMES[tense if tense in ("present", "past") else "future"]
         times = tuple(t for t in times if t.english != "every day" or (repeated and not clause.negated))
@@ -108,12 +109,19 @@ def _general(dice: Dice, clause: Clause) -> Nominal | None:
     return object_phrase(dice, direct.noun, "general", adjective_chance=0.2)
 
 
+def is_simple(clause: Clause) -> bool:
+    """Whether the German verb stands alone, without an auxiliary or a modal verb."""
+    return clause.tense in ("present", "like")
+
+
 def tense_weights(clause: Clause) -> dict[str, float]:
     """The tenses that suit the verb and its subject."""
     verb = clause.verb
     if verb.has("present"):
         return {"present": 1.0}
-    if verb.lemma in ("have", "need"):
+    if verb.has("chance"):
+        return _UNWILLING
+    if verb.lemma == "have":
         return _STATE
     noun = clause.subject.noun if isinstance(clause.subject, (NounPhrase, Gap)) else None
     if noun is not None and not noun.is_a("person"):
@@ -124,10 +132,10 @@ def tense_weights(clause: Clause) -> dict[str, float]:
 def may_be_negated(clause: Clause) -> bool:
     """Not with an indefinite subject or a number of objects, nor with a place besides an object."""
     subject, direct = clause.subject, clause.direct
-    if isinstance(subject, NounPhrase) and subject.determiner in ("a", "two", "three", "many"):
+    if isinstance(subject, NounPhrase) and subject.determiner in ("a", *PLURAL_DETERMINERS):
         return False
     if isinstance(direct, NounPhrase):
-        if direct.determiner in ("two", "three", "many"):
+        if direct.determiner in PLURAL_DETERMINERS:
             return False
         if clause.verb.preposition is not None and direct.determiner in ("a", ""):
             return False

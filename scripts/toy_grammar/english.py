@@ -111,7 +111,7 @@ def _verb(clause: Clause, inverted: bool) -> tuple[list[str], list[str]]:
     base, third, past = clause.verb.forms
     frequency, negation = _adverb(clause.frequency), ["not"] if clause.negated else []
     if tense in _AUXILIARIES:
-        if tense == "can" and clause.negated:
+        if tense == "can" and clause.negated and not inverted:
             return ["cannot"], [base]
         return [_AUXILIARIES[tense]], [*negation, base]
     if clause.verb.lemma == "be":

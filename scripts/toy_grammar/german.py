@@ -43,7 +43,7 @@ _QUESTION_WORDS = {"place": "wo", "goal": "wohin", "time": "wann", "reason": "wa
 _WHO = {"nom": "wer", "acc": "wen", "dat": "wem"}
 _PRONOUN_CASES = {"nom": 0, "acc": 1, "dat": 2}
 _DEGREES = {"": [], "very": ["sehr"], "too": ["zu"]}
-_INDEFINITE = ("a", "")
+_INDEFINITE = ("a", "", "two", "three", "many")
 
 
 def realise(sentence: Sentence) -> str:
@@ -126,15 +126,20 @@ def _middle(clause: Clause) -> list[str]:
     """The middle field: pronoun, recipient, time, object, nicht, manner, place.
 
     A definite object stands before the negation ("liest das Buch heute nicht"), an indefinite one takes it up
-    ("liest heute kein Buch"); everything behind the object is negated from its left ("fährt nicht in die Stadt").
+    ("liest heute kein Buch") and follows the place ("liest im Garten ein Buch"); what follows the object is negated
+    from its left ("fährt nicht in die Stadt").
     """
     negator = _negator(clause)
     governed = bool(clause.verb.preposition and clause.verb.preposition[0])
     direct = _object(clause)
-    early = [] if governed else direct
-    late: list[str] = []
-    if early and not isinstance(clause.direct, Pronoun) and not (negator and _is_definite(clause.direct)):
-        early, late = [], direct
+    early, late, last = [], [], []
+    is_new = clause.tense != "like" and clause.verb.frame != "put" and not _is_definite(clause.direct)
+    if governed or (is_new and clause.place is not None):
+        last = direct
+    elif isinstance(clause.direct, Pronoun) or (negator and _is_definite(clause.direct)):
+        early = direct
+    else:
+        late = direct
     return [
         *_nominal(clause.indirect, "dat"),
         *early,
@@ -146,7 +151,7 @@ def _middle(clause: Clause) -> list[str]:
         *_adverb(clause.manner),
         *_adverb(clause.instrument),
         *_place(clause.place),
-        *(direct if governed else []),
+        *last,
         *_predicate(clause),
     ]
 

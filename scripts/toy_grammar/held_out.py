@@ -9,7 +9,7 @@ from __future__ import annotations
 from toy_grammar.syntax import Sentence, lemmas, relations
 
 ADJECTIVE_NOUN = (
-    ("old", "tree"),
+    ("old", "church"),
     ("young", "doctor"),
     ("small", "village"),
     ("big", "dog"),
@@ -22,7 +22,6 @@ ADJECTIVE_NOUN = (
     ("expensive", "car"),
     ("heavy", "box"),
     ("dark", "forest"),
-    ("high", "tower"),
     ("long", "letter"),
     ("warm", "soup"),
     ("cold", "water"),
@@ -35,25 +34,25 @@ ADJECTIVE_NOUN = (
     ("empty", "bottle"),
 )
 VERB_OBJECT = (
-    ("eat", "banana"),
-    ("drink", "milk"),
+    ("eat", "cake"),
+    ("buy", "coffee"),
     ("read", "newspaper"),
     ("buy", "lamp"),
     ("sell", "hat"),
-    ("see", "ship"),
+    ("see", "train"),
     ("find", "ball"),
     ("look for", "key"),
     ("visit", "grandmother"),
     ("open", "window"),
     ("close", "bag"),
-    ("call", "brother"),
+    ("call", "sister"),
     ("invite", "neighbour"),
     ("put on", "shirt"),
-    ("repair", "clock"),
-    ("carry", "chair"),
-    ("help", "uncle"),
-    ("thank", "policeman"),
-    ("answer", "child"),
+    ("repair", "chair"),
+    ("carry", "table"),
+    ("thank", "uncle"),
+    ("know", "policeman"),
+    ("help", "child"),
     ("follow", "woman"),
     ("wait for", "bus"),
     ("talk to", "mother"),
@@ -65,9 +64,10 @@ VERB_OBJECT = (
 PAIRS = (*ADJECTIVE_NOUN, *VERB_OBJECT)
 
 
-def combines_held_out(sentence: Sentence) -> bool:
-    """Whether a held-out pair stands in its relation: the test split's own."""
-    return not relations(sentence).isdisjoint(PAIRS)
+def held_out_pairs(sentence: Sentence) -> list[tuple[str, str]]:
+    """The held-out pairs that the sentence combines."""
+    found = relations(sentence)
+    return [pair for pair in PAIRS if pair in found]
 
 
 def mentions_held_out(sentence: Sentence) -> bool:

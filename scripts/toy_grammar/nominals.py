@@ -11,17 +11,16 @@ from toy_grammar.words import PRONOUNS, Noun, Pronoun, Verb
 NAMES = (Name("Anna", "f"), Name("Maria", "f"), Name("Peter", "m"), Name("Paul", "m"))
 
 _OWNABLE = (
-    "near", "kin", "pet", "horse", "cow", "ware", "clothes", "reading", "small", "upright", "container", "own_vehicle",
+    "near", "kin", "pet", "horse", "ware", "clothes", "reading", "small", "upright", "container", "own_vehicle",
     "bed", "house", "garden", "room", "kitchen", "child",
 )  # fmt: skip
-_OWNERS = nouns_matching(
-    ("teacher", "doctor", "neighbour", "farmer", "friend", "kin", "man", "woman", "student", "boy")
-)
+_OWNERS = nouns_matching(("teacher", "doctor", "neighbour", "farmer", "related", "man", "woman", "student", "boy"))
 _OWNED = ("pet", "horse", "own_vehicle", "house", "garden", "clothes", "bag", "key", "book", "picture", "room")
 _PERSONS = nouns_matching(("person",))
-_KIN = nouns_matching(("kin",))
-_PLAIN_PERSONS = tuple(noun for noun in _PERSONS if not noun.is_a("kin"))
-_WITH_PLURAL = tuple(noun for noun in _PLAIN_PERSONS if noun.plural)
+_PLAIN_PERSONS = tuple(noun for noun in _PERSONS if not noun.is_a("related"))
+
+# What nobody would call the thing that is just being made.
+_NOT_OF_THE_NEW = ("old", "cold", "bad", "expensive", "heavy", "empty")
 
 _POSSESSIVES = {"m": "his", "f": "her"}
 
@@ -57,8 +56,8 @@ def pronoun_for(nominal: Nominal | None) -> Pronoun | None:
 def _singular_pronoun(noun: Noun) -> Pronoun | None:
     if not noun.is_a("person"):
         return PRONOUNS["it_" + noun.gender]
-    if noun.lemma in ("girl", "child"):
-        return PRONOUNS["she"] if noun.lemma == "girl" else None
+    if noun.gender == "n":
+        return None
     return PRONOUNS["he" if noun.gender == "m" else "she"]
 
 
@@ -67,7 +66,7 @@ def person(dice: Dice, nouns: tuple[Noun, ...] = _PERSONS) -> Nominal:
     everyone = nouns == _PERSONS
     kind = dice.weighted({"phrase": 66, "pronoun": 20 if everyone else 6, "name": 9 if everyone else 3, "both": 3})
     if kind == "pronoun":
-        return PRONOUNS[dice.pick(("I", "he", "she", "we", "they"))]
+        return PRONOUNS[dice.weighted({"I": 2, "he": 1, "she": 1, "we": 1, "they": 1})]
     if kind == "name":
         return dice.pick(NAMES)
     if kind == "both":
@@ -109,13 +108,14 @@ def suitable_verb(dice: Dice, verbs: tuple[Verb, ...], subject: Nominal | None) 
 
 def subject_phrase(dice: Dice, noun: Noun, adjective_chance: float = 0.3) -> NounPhrase:
     """A noun phrase to begin a sentence with: mostly definite."""
-    if noun.is_a("kin"):
-        plural = bool(noun.plural) and dice.chance(0.15)
+    if noun.is_a("related"):
+        plural = bool(noun.plural) and dice.chance(0.2)
         determiner = dice.weighted({"my": 5, "our": 3, "his": 1, "her": 1})
+        adjective_chance /= 2
     elif noun.is_a("mass"):
         determiner, plural = "the", False
     else:
-        choices = {"the": 50.0, "a": 5, "this": 7, "the+": 14, "this+": 4, "two+": 3, "three+": 3, "many+": 3}
+        choices = {"the": 46.0, "a": 5, "this": 7, "the+": 20, "this+": 6, "two+": 3, "three+": 3, "many+": 4}
         if _ownable(noun):
             choices |= {"my": 10, "our": 6, "my+": 3}
         determiner, plural = _split(dice.weighted(choices), noun)
@@ -125,18 +125,20 @@ def subject_phrase(dice: Dice, noun: Noun, adjective_chance: float = 0.3) -> Nou
 def object_phrase(
     dice: Dice, noun: Noun, style: str = "any", subject: Nominal | None = None, adjective_chance: float = 0.3
 ) -> NounPhrase:
-    """A noun phrase for an object; `style` is any, specific ("the", "my"), indefinite ("a"), or general (no article)."""
+    """A noun phrase for an object; `style` is any, made (any, but not "my"), worn (a single one), specific ("the",
+    "my"), indefinite ("a") or general (no article).
+    """
     own = possessive_of(subject)
-    if noun.is_a("kin"):
+    if noun.is_a("related"):
         choices: dict[str, float] = {"my": 4, "our": 3} | ({own: 5} if own else {})
         plural = bool(noun.plural) and dice.chance(0.15)
         return _with_adjective(dice, NounPhrase(noun, dice.weighted(choices), plural), adjective_chance / 2)
-    if style == "specific" and any(noun.is_a(name) for name in _OWNED) and dice.chance(0.1):
+    if style == "specific" and any(noun.is_a(name) for name in _OWNED) and dice.chance(0.2):
         owner = dice.pick(_OWNERS)
-        phrase = NounPhrase(noun, owner=NounPhrase(owner, dice.pick(("my", "our")) if owner.is_a("kin") else "the"))
+        phrase = NounPhrase(noun, owner=NounPhrase(owner, dice.pick(("my", "our")) if owner.is_a("related") else "the"))
     else:
         phrase = NounPhrase(noun, *_split(dice.weighted(_determiners(noun, style, own)), noun))
-    return _with_adjective(dice, phrase, adjective_chance)
+    return _with_adjective(dice, phrase, adjective_chance, _NOT_OF_THE_NEW if style == "made" else ())
 
 
 def _determiners(noun: Noun, style: str, own: str) -> dict[str, float]:
@@ -147,9 +149,11 @@ def _determiners(noun: Noun, style: str, own: str) -> dict[str, float]:
         return {"the": 3, "this": 1} if style == "specific" else {"": 6, "the": 2}
     if style == "indefinite":
         return {"a": 8, "two+": 1, "three+": 1, "many+": 1}
-    definite: dict[str, float] = {"the": 40, "this": 8, "the+": 8, "this+": 3}
+    if style == "worn":
+        return {"the": 4, "this": 1, "a": 3} | ({own: 5.0} if own else {})
+    definite: dict[str, float] = {"the": 38, "this": 8, "the+": 13, "this+": 6}
     if _ownable(noun):
-        definite |= {"my": 7, "our": 5} | ({own: 18.0} if own else {})
+        definite |= ({} if style == "made" else {"my": 7, "our": 5}) | ({own: 18.0} if own else {})
     if style == "specific":
         return definite
     return definite | {"a": 45.0, "+": 8, "two+": 5, "three+": 5, "many+": 5}
@@ -167,8 +171,8 @@ def _ownable(noun: Noun) -> bool:
     return any(noun.is_a(name) for name in _OWNABLE)
 
 
-def _with_adjective(dice: Dice, phrase: NounPhrase, chance: float) -> NounPhrase:
-    choices = adjectives_for(phrase.noun)
+def _with_adjective(dice: Dice, phrase: NounPhrase, chance: float, without: tuple[str, ...] = ()) -> NounPhrase:
+    choices = tuple(adjective for adjective in adjectives_for(phrase.noun) if adjective.lemma not in without)
     if not choices or not dice.chance(chance):
         return phrase
     return NounPhrase(phrase.noun, phrase.determiner, phrase.plural, dice.pick(choices), phrase.owner)

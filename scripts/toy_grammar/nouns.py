@@ -6,6 +6,8 @@ the oblique singular of the n-declension.
 
 from __future__ import annotations
 
+from functools import cache
+
 from toy_grammar.words import Noun
 
 _TABLE = """
@@ -20,28 +22,24 @@ student      students      m Student    Studenten   weak:Studenten  person
 neighbour    neighbours    m Nachbar    Nachbarn    weak:Nachbarn   person adult near
 farmer       farmers       m Bauer      Bauern      weak:Bauern     person adult
 policeman    policemen     m Polizist   Polizisten  weak:Polizisten person adult
-friend       friends       m Freund     Freunde     gen:Freundes    person near
-mother       -             f Mutter     -           -               person kin parent
-father       -             m Vater      -           gen:Vaters      person kin parent
-brother      brothers      m Bruder     Brüder      gen:Bruders     person kin sibling
-sister       sisters       f Schwester  Schwestern  -               person kin sibling
-grandmother  -             f Großmutter -           -               person kin old_kin
-grandfather  -             m Großvater  -           gen:Großvaters  person kin old_kin
-aunt         -             f Tante      -           -               person kin
-uncle        -             m Onkel      -           gen:Onkels      person kin
+friend       friends       m Freund     Freunde     gen:Freundes    person related near
+mother       -             f Mutter     -           -               person related kin parent
+father       -             m Vater      -           gen:Vaters      person related kin parent
+brother      brothers      m Bruder     Brüder      gen:Bruders     person related kin sibling
+sister       sisters       f Schwester  Schwestern  -               person related kin sibling
+grandmother  -             f Großmutter -           -               person related kin old_kin
+aunt         -             f Tante      -           -               person related kin
+uncle        -             m Onkel      -           gen:Onkels      person related kin
 dog          dogs          m Hund       Hunde       -               animal pet
 cat          cats          f Katze      Katzen      -               animal pet
 horse        horses        n Pferd      Pferde      -               animal
 bird         birds         m Vogel      Vögel       -               animal
-cow          cows          f Kuh        Kühe        -               animal
 apple        apples        m Apfel      Äpfel       -               food fruit
-banana       bananas       f Banane     Bananen     -               food fruit
 egg          eggs          n Ei         Eier        -               food
 cake         cakes         m Kuchen     Kuchen      -               food
 fish         -             m Fisch      -           -               food mass
 soup         soups         f Suppe      Suppen      -               food
 bread        -             n Brot       -           -               food mass
-cheese       -             m Käse       -           -               food mass
 milk         -             f Milch      -           -               drink mass
 water        -             n Wasser     -           -               drink mass
 tea          -             m Tee        -           -               drink mass
@@ -64,7 +62,6 @@ bottle       bottles       f Flasche    Flaschen    -               upright cont
 lamp         lamps         f Lampe      Lampen      -               upright ware
 box          boxes         f Kiste      Kisten      -               container furniture
 bag          bags          f Tasche     Taschen     -               container ware
-clock        clocks        f Uhr        Uhren       -               upright ware
 window       windows       n Fenster    Fenster     -               opening
 door         doors         f Tür        Türen       -               opening
 table        tables        m Tisch      Tische      -               furniture ware
@@ -88,14 +85,11 @@ station      stations      m Bahnhof    Bahnhöfe    -               place build
 market       -             m Markt      -           -               place
 church       churches      f Kirche     Kirchen     -               place building
 museum       museums       n Museum     Museen      -               place building
-street       streets       f Straße     Straßen     -               place
-river        rivers        m Fluss      Flüsse      -               place
 bridge       bridges       f Brücke     Brücken     -               place
-mountain     mountains     m Berg       Berge       -               place
 tower        towers        m Turm       Türme       -               tall
 tree         trees         m Baum       Bäume       -               tall
-weather      -             n Wetter     -           -               weather
-sun          -             f Sonne      -           -               weather
+weather      -             n Wetter     -           -               sky
+sun          -             f Sonne      -           -               sky
 """
 
 
@@ -117,6 +111,7 @@ def _noun(line: str) -> Noun:
 NOUNS = {noun.lemma: noun for noun in map(_noun, _TABLE.strip().splitlines())}
 
 
+@cache
 def nouns_matching(names: tuple[str, ...]) -> tuple[Noun, ...]:
     """The nouns that `names` calls by name or by class, in the order of the table."""
     return tuple(noun for noun in NOUNS.values() if any(noun.is_a(name) for name in names))

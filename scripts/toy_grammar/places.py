@@ -21,8 +21,6 @@ station  at an    to zu dat
 market   at auf   to auf acc
 church   in in    to in acc
 museum   in in    to in acc
-street   on auf   - - -
-river    at an    to zu dat
 bridge   on auf   to zu dat
 bus      on in    - - -
 tree     under unter - - -

@@ -15,7 +15,7 @@ from toy_grammar.words import Adjective
 
 STATES = ("hungry", "tired", "sick", "happy")
 _PASSING = (*STATES, "warm", "cold", "empty", "dark")
-_EXCESSIVE = ("old", "young", "small", "big", "expensive", "heavy", "dark", "high", "long", "cold", "warm", "tired")
+_EXCESSIVE = ("old", "young", "small", "big", "expensive", "heavy", "dark", "tall", "long", "cold", "warm", "tired")
 _DESCRIBED = tuple(noun for noun in NOUNS.values() if adjectives_for(noun))
 _COMPARABLE = tuple(noun for noun in NOUNS.values() if not noun.is_a("food") and not noun.is_a("drink"))
 
@@ -25,6 +25,8 @@ def copula(dice: Dice, subject: Nominal | None = None) -> Clause:
     if subject is None:
         noun = dice.pick(_DESCRIBED)
         subject = person(dice) if noun.is_a("person") and dice.chance(0.4) else subject_phrase(dice, noun, 0.15)
+        if isinstance(subject, NounPhrase) and subject.determiner == "a":
+            subject = replace(subject, determiner="the")
     adjective = dice.pick(predicates(subject))
     graded = adjective.lemma not in ("red", "blue", "black", "empty", "new")
     degree = dice.weighted({"": 6, "very": 3 if graded else 0, "too": 1 if adjective.lemma in _EXCESSIVE else 0})
@@ -33,7 +35,7 @@ def copula(dice: Dice, subject: Nominal | None = None) -> Clause:
     negated = degree != "too" and not _is_number(subject) and dice.chance(0.15)
     clause = Clause(subject, BE, tense, negated, predicate=Predicate(adjective, degree))
     if passing and dice.chance(0.25):
-        clause = replace(clause, time=dice.pick(tuple(t for t in TIMES[tense] if t.english != "every day")))
+        clause = replace(clause, time=dice.pick(TIMES["past"]) if tense == "past" else TIMES["present"][0])
     return clause
 
 
@@ -45,7 +47,8 @@ def predicates(subject: Nominal) -> tuple[Adjective, ...]:
     """The adjectives that may be said of the subject."""
     if isinstance(subject, NounPhrase):
         taken = rivals(subject.adjective) if subject.adjective else ()
-        found = tuple(adjective for adjective in adjectives_for(subject.noun) if adjective.lemma not in taken)
+        choices = adjectives_for(subject.noun)
+        found = tuple(adjective for adjective in choices if adjective.lemma not in taken) or choices
     elif isinstance(subject, Gap) and subject.noun is not None:
         found = adjectives_for(subject.noun)
     else:
@@ -66,4 +69,5 @@ def comparison(dice: Dice) -> Clause:
 def _plain(dice: Dice, phrase: NounPhrase) -> NounPhrase:
     """The noun with a definite determiner: the, my, our or this."""
     found = subject_phrase(dice, phrase.noun, 0.0)
-    return found if found.determiner in ("the", "my", "our", "this") else phrase
+    kept = found.determiner in ("the", "my", "our", "this") and not found.plural
+    return found if kept or phrase.noun.is_a("related") else phrase

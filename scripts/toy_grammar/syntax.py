@@ -166,9 +166,9 @@ def agreement(subject: Nominal | None) -> str:
 
 
 def walk(node: object) -> Iterator[object]:
-    """Every node of a structure, the whole one first."""
+    """Every node of a structure, the whole one first, down to the words."""
     yield node
-    if is_dataclass(node):
+    if is_dataclass(node) and not isinstance(node, (Noun, Verb, Adjective)):
         for field in fields(node):
             value = getattr(node, field.name)
             if is_dataclass(value):

@@ -13,7 +13,7 @@ from toy_grammar.syntax import Clause, Gap, Nominal, NounPhrase, PrepositionalPh
 from toy_grammar.verbs import GO, LIE, PUT_FLAT, PUT_UPRIGHT, RUN, SIT, STAND, STAY, TRAVEL
 from toy_grammar.words import Adjective, Adverb, Noun
 
-_RUN_GOALS = ("house", "garden", "forest", "park", "school", "river", "bridge", "kitchen")
+_RUN_GOALS = ("house", "garden", "forest", "park", "school", "bridge", "kitchen")
 _TRAVEL_GOALS = ("city", "village", "museum", "market", "station", "school")
 _HOSTS = nouns_matching(("near", "old_kin", "sibling", "doctor"))
 _STAY_PLACES = ("garden", "village", "city", "room")
@@ -64,7 +64,7 @@ def _destination(dice: Dice, running: bool, goals: tuple[str, ...]) -> Prepositi
         return HOME
     if kind == "person":
         host = dice.pick(_HOSTS)
-        return visit(host, dice.pick(("my", "our")) if host.is_a("kin") else dice.pick(("the", "my")))
+        return visit(host, dice.pick(("my", "our")) if host.is_a("related") else dice.pick(("the", "my")))
     name = dice.pick(_RUN_GOALS if running else goals)
     return goal(name, adjective=_sometimes_adjective(dice, NOUNS[name]))
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def rows(table: str) -> list[str]:
+    """The rows of a lexicon table; an indented line goes on with the row above it."""
+    return table.strip().replace("\n    ", " ").splitlines()
+
+
 @dataclass(frozen=True)
 class Noun:
     """A noun. `weak` is the ending-bearing singular of the n-declension (den Jungen), empty for every other noun."""

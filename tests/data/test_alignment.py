@@ -83,6 +83,19 @@ def test_a_stretch_of_unrelated_lines(text: tuple[list[str], list[str]]) -> None
     assert abs(slip.last - 320) <= NEAR
 
 
+@pytest.mark.parametrize("evidence", ["numbers", "end marks"])
+def test_words_or_end_marks_tell_where_lengths_do_not(evidence: str) -> None:
+    generator = random.Random(3)
+    shared = [
+        str(generator.randrange(1000, 9999)) if evidence == "numbers" else generator.choice(".?!:") for _ in range(600)
+    ]
+    sides = [[f"{word} {piece}" for piece in shared] for word in ("abcdef", "uvwxyz")]
+    assert slips(*sides) == []
+    (slip,) = slips(sides[0], sides[1][:300] + sides[1][301:])
+    assert slip.offset == -1
+    assert abs(slip.first - 301) <= NEAR
+
+
 def test_false_alarms_are_rare() -> None:
     """Ten invented texts of 2,000 sound pairs each: not one alarm."""
     assert not [alarm for seed in range(10, 20) for alarm in slips(*invented(2000, seed))]

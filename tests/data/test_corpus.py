@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 
 from minitx.data import preparation
 from minitx.data.batch import collate
-from minitx.data.corpora import jsonl, text_files, tsv
+from minitx.data.corpora import jsonl, multi30k, text_files, tsv
 from minitx.data.corpus import Batching, Corpus, Preparation, prepare_corpus
 from minitx.data.sampler import TokenBatchSampler
 from minitx.data.sources import Pair, Splits, TextFiles
@@ -168,6 +168,7 @@ def test_a_second_start_reads_the_cache(
     def refuse(*arguments: object) -> None:
         raise AssertionError("done again")
 
+    first.tokenizer.save(corpus_directory / "tokenizer.json")
     monkeypatch.setattr(preparation, "train_tokenizer", refuse)
     monkeypatch.setattr(Tokenizer, "encode_batch", refuse)
     again = build(corpus_directory, max_length=20).prepare()  # the limit is applied to what is cached
@@ -176,7 +177,7 @@ def test_a_second_start_reads_the_cache(
     with pytest.raises(AssertionError, match="done again"):
         build(corpus_directory, vocab_size=299).prepare()
     with pytest.raises(AssertionError, match="done again"):
-        build(corpus_directory, train_limit=30).prepare()
+        build(corpus_directory, train_limit=30, tokenizer=corpus_directory / "tokenizer.json").prepare()
     (corpus_directory / "train.de").write_text((corpus_directory / "train.de").read_text().replace("Haus", "Hut"))
     with pytest.raises(AssertionError, match="done again"):
         build(corpus_directory).prepare()
@@ -237,6 +238,14 @@ def test_nothing_to_train_on(build: Callable[..., Corpus], write_text: Write) ->
 def test_limits_must_be_positive(build: Callable[..., Corpus], corpus_directory: Path, setting: str) -> None:
     with pytest.raises(UserError, match=rf"data\.{setting}=0: it must be a whole number of at least 1"):
         build(corpus_directory, **{setting: 0})
+
+
+@pytest.mark.parametrize("shape", [text_files, tsv, jsonl, multi30k])
+def test_nothing_is_read_before_it_is_needed(shape: Callable[..., Corpus], tmp_path: Path) -> None:
+    """So that Hydra, which builds the corpus, does not wrap the mistake in an exception of its own."""
+    corpus = shape(tmp_path / "nowhere", "en", "de")
+    with pytest.raises(UserError, match=r"data\.path=.*nowhere is not a directory"):
+        corpus.prepare()
 
 
 def test_a_source_of_ones_own(tmp_path: Path, pairs: list[tuple[str, str]]) -> None:

@@ -75,7 +75,7 @@ def test_missing_file_is_named_with_what_is_there(write_text: Write) -> None:
     with pytest.raises(UserError, match=r"no train\.de or train\.de\.gz in .* holds: train\.en, train\.fr"):
         TextFiles(directory, "en", "de").fingerprint("train")
     with pytest.raises(UserError, match=r"data\.path=.*nowhere is not a directory"):
-        TextFiles(directory / "nowhere", "en", "de")
+        TextFiles(directory / "nowhere", "en", "de").splits()
 
 
 def test_fingerprint_follows_the_contents_alone(write_text: Write) -> None:

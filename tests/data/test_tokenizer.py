@@ -97,6 +97,7 @@ def test_k1_two_processes_learn_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_k2_forked_workers_after_tokenizing(corpus_directory: Path, tmp_path: Path) -> None:
+    """The library's threads are lost in a fork: it must notice (0.23 does), not wait for them or warn."""
     environment = {name: value for name, value in os.environ.items() if name != "TOKENIZERS_PARALLELISM"}
     result = subprocess.run(
         [sys.executable, "-W", "error::RuntimeWarning", "-c", LOAD, corpus_directory, tmp_path / "cache"],

@@ -60,4 +60,4 @@ def test_columns_that_are_not_there(write_text: Write) -> None:
         with pytest.raises(UserError, match=f"no column {position}"):
             list(Tsv(directory, "en", "de", position, 1).pairs("train"))
     with pytest.raises(UserError, match="two names or two positions"):
-        Tsv(directory, "en", "de", 1)
+        list(Tsv(directory, "en", "de", 1).pairs("train"))
