@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from minitx.nn.dropout import Dropout
+
 
 def attention(
     query: Float[Tensor, "batch heads query d_k"],
@@ -87,7 +89,7 @@ class MultiHeadAttention(nn.Module):
         self.output_projection = nn.Linear(num_heads * d_v, d_model, bias=False)
         self.compatibility = compatibility
         self.softmax = MaskedSoftmax()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self,

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from minitx.nn.dropout import Dropout
+
 
 class PostNorm(nn.Module):
     """LayerNorm(x + dropout(sublayer(x))), as in the paper (§3.1, §5.4)."""
@@ -12,7 +14,7 @@ class PostNorm(nn.Module):
     def __init__(self, d_model: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, x: Float[Tensor, "batch length d_model"], sublayer: Callable[[Tensor], Tensor]
@@ -31,7 +33,7 @@ class PreNorm(nn.Module):
     def __init__(self, d_model: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, x: Float[Tensor, "batch length d_model"], sublayer: Callable[[Tensor], Tensor]

@@ -8,6 +8,7 @@ from minitx.errors import UserError
 from minitx.models.build import build_transformer
 from minitx.models.transformer import parameter_counts
 from minitx.nn.compatibility import Additive, Bilinear, Cosine, InverseDk, ScaledDotProduct, UnscaledDotProduct
+from minitx.nn.dropout import Dropout
 from minitx.nn.residual import PostNorm, PreNorm
 
 TINY = {"d_model": 128, "d_ff": 256, "num_heads": 4, "num_layers": 4, "norm": "pre", "vocab_size": 10_000}
@@ -89,10 +90,10 @@ def test_the_paper_is_the_default(build):
 
 def test_the_probability_of_dropout_reaches_every_part(build):
     model = build(dropout=0.25)
-    parts = [name for name, module in model.named_modules() if isinstance(module, nn.Dropout) and module.p == 0.25]
+    parts = [name for name, module in model.named_modules() if isinstance(module, Dropout) and module.p == 0.25]
     # Embedding; in each of 2 + 2 layers: residual connections, attention weights, the feed-forward's hidden layer.
     assert len(parts) == 1 + 2 * (2 + 1 + 1) + 2 * (3 + 2 + 1)
-    assert len(parts) == sum(isinstance(module, nn.Dropout) for module in model.modules())
+    assert len(parts) == sum(isinstance(module, (Dropout, nn.Dropout)) for module in model.modules())
 
 
 def test_d_k_and_d_v_are_numbers_of_their_own(build):
