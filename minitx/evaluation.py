@@ -74,7 +74,9 @@ def cross_entropy(model: nn.Module, dataset: ParallelDataset, batch_tokens: int)
         dataset.source_lengths, dataset.target_lengths, max(batch_tokens, longest), shuffle=False
     )
     total, tokens = 0.0, 0
-    for batch in DataLoader(dataset, batch_sampler=sampler, collate_fn=collate):
+    # A generator of its own: the loader draws from it, and evaluating must not move the one that dropout draws from.
+    loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=collate, generator=torch.Generator())
+    for batch in loader:
         batch = batch.to(device)
         real = batch.target_output != model.pad_id
         source_mask = (batch.source != model.pad_id)[:, None, None, :]

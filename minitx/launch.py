@@ -16,6 +16,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
+from hydra.errors import InstantiationException
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf
 
@@ -128,7 +129,12 @@ def _train(config: DictConfig) -> Any:
     # Lightning and the data libraries take seconds to import: a mistake in the configuration is reported before that.
     from minitx.train import train
 
-    return train(config)
+    try:
+        return train(config)
+    except InstantiationException as error:  # Hydra wraps what a constructor raises
+        if isinstance(error.__cause__, UserError):
+            raise error.__cause__ from error
+        raise
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def train(config: DictConfig) -> dict[str, Any]:
         raise UserError(f"resume={config.resume}: runs cannot be resumed yet; leave it out to start a run of its own.")
     console = Console(stderr=True)
     process = prepare_process(config.trainer.threads)
-    corpus: Corpus = instantiate(config.data)
+    corpus: Corpus = instantiate(config.data).prepare()
     model = build_model(config, corpus)
     run = RunDirectory.create(Path(config.run_directory), f"{readable_name(config)}-{config_hash(config)}")
     with log_file(run.path / "train.log"):
@@ -100,13 +100,20 @@ class _Run:
         )
         self.recorder = Recorder(
             MetricsFile(run.path / "metrics.csv"),
-            choose_display(console, settings.max_steps),
+            choose_display(console, self._planned_steps()),
             settings.log_every,
             translate=TranslateValidation(corpus, run),
         )
         self.loggers = self._loggers()
         self.trainer = _trainer(config, self.loggers, self._callbacks())
         self._describe(process)
+
+    def _planned_steps(self) -> int:
+        """`max_steps`, or about as many as `max_epochs` will have."""
+        settings = self.config.training
+        batches = len(self.data.train_dataloader())
+        epochs = float("inf") if settings.max_epochs is None else settings.max_epochs
+        return int(min(settings.max_steps or float("inf"), epochs * -(-batches // settings.accumulate_batches)))
 
     def carry_out(self) -> dict[str, Any]:
         """Fit, then test; whatever happens, `run.json` says how it ended."""
@@ -121,8 +128,10 @@ class _Run:
         except (Interrupted, KeyboardInterrupt):
             status = "interrupted"
             raise
-        except BaseException:
-            (self.run.path / "traceback.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        except BaseException as error:
+            file = self.run.path / "traceback.txt"
+            file.write_text(traceback.format_exc(), encoding="utf-8")
+            error.add_note(f"traceback in {file}")
             raise
         finally:
             if self.run.read_json("run.json")["status"] == "running":
@@ -259,7 +268,7 @@ def _trainer(config: DictConfig, loggers: list[Any], callbacks: list[pl.Callback
             num_nodes=device.num_nodes,
             strategy=device.strategy,
             precision=device.precision,
-            max_steps=settings.max_steps,
+            max_steps=-1 if settings.max_steps is None else settings.max_steps,
             max_epochs=-1 if settings.max_epochs is None else settings.max_epochs,
             val_check_interval=settings.validate_every * settings.accumulate_batches,
             check_val_every_n_epoch=None,

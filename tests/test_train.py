@@ -1,10 +1,168 @@
-"""The composition root."""
+"""Whole runs on a CPU: what a run directory holds, and what decides its numbers."""
+
+import csv
+import json
+import os
+import re
+import signal
 
 import pytest
+import torch
+from sacrebleu.metrics import BLEU
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from minitx.config import compose
 from minitx.errors import UserError
 from minitx.train import train
+from minitx.training.interruption import Interrupted
+from minitx.training.recorder import Recorder
+
+SMALL = ["trainer=smoke", "data.train_limit=400", "data.vocab_size=400"]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """`run(overrides…)`: the run directory of a finished run, its configuration that of the smoke test."""
+
+    def go(*overrides, logger="none"):
+        train(compose([*SMALL, f"run_directory={tmp_path / 'runs'}", f"logger={logger}", *overrides]))
+        return newest(tmp_path)
+
+    return go
+
+
+def newest(tmp_path):
+    return max((tmp_path / "runs").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+
+
+def read(path, name):
+    return json.loads((path / name).read_text(encoding="utf-8"))
+
+
+def rows(path):
+    with (path / "metrics.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def losses(path):
+    return [(row["step"], row["train_loss"], row["validation_loss"]) for row in rows(path)]
+
+
+def test_w2_a_run_without_key_terminal_or_network_keeps_everything(run, capfd, monkeypatch):
+    monkeypatch.delenv("WANDB_MODE")
+    monkeypatch.setenv("NETRC", os.devnull)
+    path = run("group=g", "tags=[a,b]", logger="default")
+    record, summary = read(path, "run.json"), read(path, "summary.json")
+    assert (record["status"], record["seed"], record["group"], record["tags"]) == ("finished", 1, "g", ["a", "b"])
+    assert record["config"]["model"]["cross_attention"]["_target_"] == "minitx.nn.compatibility.ScaledDotProduct"
+    assert record["parameters"]["total"] == sum(n for part, n in record["parameters"].items() if part != "total")
+    assert record["flush_denormal"] is True
+    assert [row["step"] for row in rows(path)] == ["1", "5", "10", "15", "20"]
+    hypotheses, references = (
+        (path / "translations" / f"test.{side}.txt").read_text(encoding="utf-8").split("\n")[:-1]
+        for side in ("hyp", "ref")
+    )
+    assert len(references) == 500
+    assert summary["test"]["test"]["bleu"] == pytest.approx(
+        BLEU().corpus_score(hypotheses, [references]).score, abs=1e-4
+    )
+    assert summary["flops"] == pytest.approx(record["flops_per_token"] * summary["tokens"])
+    final = torch.load(path / "checkpoints" / "final.ckpt", weights_only=True)
+    assert (final["step"], len(final["averaged"])) == (20, 2)
+    for checkpoint in (path / "checkpoints").glob("*.ckpt"):
+        torch.load(checkpoint, weights_only=True)
+    assert_dashboards_agree(path)
+    printed = capfd.readouterr().err
+    [command] = re.findall(r"upload it with: (.*)", printed)
+    assert command == f"wandb sync {next((path / 'wandb').glob('offline-run-*'))}"
+    assert "step 20/20" in printed
+    assert "WARNING" not in printed
+
+
+def assert_dashboards_agree(path):
+    events = EventAccumulator(str(path / "tensorboard"))
+    events.Reload()
+    for name in ("train_loss", "learning_rate", "validation_bleu"):
+        wanted = {int(row["step"]): float(row[name]) for row in rows(path) if row[name]}
+        assert {event.step: event.value for event in events.Scalars(name)} == pytest.approx(wanted, rel=1e-6)
+
+
+def test_a_seed_decides_a_run_and_nothing_else_does(run):
+    first = run()
+    assert losses(run()) == losses(first)
+    # Validation in between moves neither dropout nor the order of batches.
+    often = {row["step"]: row["train_loss"] for row in rows(run("training.validate_every=1"))}
+    for step, loss, _ in losses(first):
+        assert often[step] == loss
+    assert losses(run("seed=2")) != losses(first)
+
+
+def test_o3_early_stopping_under_a_warm_up_schedule(run):
+    # At this rate no weight moves, so no validation is better than the first.
+    frozen = ["schedule.peak_learning_rate=1e-30", "schedule.warmup_steps=10", "training.validate_every=2"]
+    path = run(*frozen, "training.patience=3", "training.max_steps=100")
+    assert read(path, "summary.json")["steps"] == 2 * (1 + 3)
+
+
+def test_a_run_may_be_measured_in_epochs(run):
+    path = run("training.max_steps=null", "training.max_epochs=2", "training.validate_every=3", "training.log_every=1")
+    steps = read(path, "summary.json")["steps"]
+    assert rows(path)[-1]["epoch"] == "2.0"
+    assert rows(path)[-1]["step"] == str(steps)
+    with pytest.raises(UserError, match=r"give training\.max_steps"):
+        raise_plainly(lambda: run("training.max_steps=null", "training.max_epochs=2", "schedule=cosine"))
+
+
+def raise_plainly(act):
+    try:
+        act()
+    except Exception as error:
+        raise (error.__cause__ if isinstance(error.__cause__, UserError) else error) from error
+
+
+def test_r8_a_signal_ends_the_run_after_its_step_with_a_checkpoint(run, tmp_path, monkeypatch):
+    count = Recorder.on_train_batch_end
+
+    def count_and_signal(self, *arguments):
+        count(self, *arguments)
+        if self.totals["step"] == 7:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Recorder, "on_train_batch_end", count_and_signal)
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(Interrupted) as caught:
+        run()
+    assert caught.value.signal_number == signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) == before
+    path = newest(tmp_path)
+    assert read(path, "run.json")["status"] == "interrupted"
+    assert torch.load(path / "checkpoints" / "last.ckpt", weights_only=True)["global_step"] == 7
+    assert [row["step"] for row in rows(path)] == ["1", "5"]
+
+
+DIVERGE = ["schedule=constant", "schedule.peak_learning_rate=1e30", "schedule.warmup_steps=0"]
+
+
+def test_n3_divergence_ends_the_run_as_failed_and_names_step_and_pairs(run, tmp_path):
+    with pytest.raises(UserError, match=r"loss at step \d+ is not a finite number .*on_non_finite=record"):
+        run(*DIVERGE)
+    record = read(newest(tmp_path), "run.json")
+    assert record["status"] == "failed"
+    assert record["non_finite_loss"]["batch_ids"]
+
+
+def test_n3_divergence_may_be_recorded_as_a_result(run):
+    path = run(*DIVERGE, "training.on_non_finite=record")
+    assert read(path, "run.json")["status"] == "diverged"
+    assert read(path, "summary.json")["diverged_at_step"] == read(path, "run.json")["non_finite_loss"]["step"]
+
+
+def test_a_mistake_in_the_data_leaves_no_run_directory(tmp_path):
+    config = compose(["data=text_files", f"data.path={tmp_path}", "data.source_language=en", "data.target_language=de",
+                      f"run_directory={tmp_path / 'runs'}"])  # fmt: skip
+    with pytest.raises(UserError):
+        train(config)
+    assert not (tmp_path / "runs").exists()
 
 
 def test_resume_is_refused_rather_than_ignored(tmp_path):

@@ -54,7 +54,9 @@ def checkpoint_callbacks(directory: Path, keep: int) -> list[ModelCheckpoint]:
         save_top_k=keep,
         auto_insert_metric_name=False,
     )
-    best = ModelCheckpoint(directory, filename="best", monitor="validation_loss", mode="min", save_top_k=1)
+    best = ModelCheckpoint(
+        directory, filename="best", monitor="validation_loss", mode="min", save_top_k=1, enable_version_counter=False
+    )
     return [newest, best]
 
 

@@ -37,6 +37,8 @@ def make_loggers(
                 config=dict(config),
                 **labels,
             )
+            # Lightning passes this on though it is not set, and wandb would warn of it at every start.
+            logger._wandb_init.pop("anonymous", None)
         else:
             logger = factory(save_dir=str(directory))
         if made is not WandbLogger:

@@ -1,6 +1,7 @@
 """The corpus as Lightning wants it: loaders of token-budget batches."""
 
 import lightning.pytorch as pl
+import torch
 from torch.utils.data import DataLoader
 
 from minitx.data.batch import Batch, collate
@@ -77,4 +78,6 @@ class TranslationData(pl.LightningDataModule):
             num_workers=self.num_workers,
             pin_memory=on_gpu,
             persistent_workers=False,
+            # Each pass draws a seed for its workers: from here, not from the generator that dropout draws from.
+            generator=torch.Generator().manual_seed(self.seed),
         )

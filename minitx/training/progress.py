@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-Figures = Mapping[str, float]
+Figures = Mapping[str, int | float]
 
 
 @runtime_checkable

@@ -36,10 +36,10 @@ class Recorder(pl.Callback):
         self.log_every = log_every
         self.translate = translate
         self.totals = {"step": 0, "tokens": 0, "target_tokens": 0, "seconds": 0.0, "training_seconds": 0.0}
-        self.best: dict[str, float] = {}
-        self.last: dict[str, float] = {}
+        self.best: dict[str, int | float] = {}
+        self.last: dict[str, int | float] = {}
         self._clock = 0.0
-        self._since: dict[str, float] = {}
+        self._since: dict[str, int | float] = {}
         self._losses: list[tuple[float, int]] = []
 
     def state_dict(self) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Recorder(pl.Callback):
         seconds = self.totals["training_seconds"] - self._since["training_seconds"]
         return (self.totals["tokens"] - self._since["tokens"]) / max(seconds, 1e-9)
 
-    def _row(self, trainer: pl.Trainer, step: int, figures: dict[str, float]) -> None:
+    def _row(self, trainer: pl.Trainer, step: int, figures: dict[str, int | float]) -> None:
         counted = {"tokens": self.totals["tokens"], "seconds": round(self.totals["seconds"], 3)}
         if self.metrics:
             self.metrics.add(step, counted | figures)

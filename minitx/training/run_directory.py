@@ -9,7 +9,7 @@ from typing import Any
 
 from minitx.errors import UserError
 
-Figures = Mapping[str, float]
+Figures = Mapping[str, int | float]
 
 
 class RunDirectory:
@@ -79,7 +79,7 @@ class MetricsFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._columns: list[str] = []
-        self._row: dict[str, float] = {}
+        self._row: dict[str, int | float] = {}
         if path.exists():
             with path.open(encoding="utf-8", newline="") as file:
                 self._columns = next(csv.reader(file), [])

@@ -47,10 +47,12 @@ class Cosine:
 
     peak_learning_rate: float
     warmup_steps: int
-    max_steps: int
+    max_steps: int | None
     final_learning_rate: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.max_steps is None:
+            raise UserError("schedule=cosine must know where it ends: give training.max_steps.")
         _check(self.peak_learning_rate, self.warmup_steps)
 
     def __call__(self, step: int) -> float:

@@ -25,7 +25,7 @@ class TranslateValidation:
         self.run = run
         self.search = search
 
-    def __call__(self, trainer: pl.Trainer, model: torch.nn.Module) -> dict[str, float]:
+    def __call__(self, trainer: pl.Trainer, model: torch.nn.Module) -> dict[str, int | float]:
         """`validation_bleu` of the model as it is now: cased sacreBLEU of detokenised text."""
         dataset = self.corpus.validation
         mine = range(trainer.global_rank, len(dataset), trainer.world_size)
