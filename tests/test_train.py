@@ -13,19 +13,33 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from minitx.config import compose
 from minitx.errors import UserError
+from minitx.resources import toy_corpus_directory
 from minitx.train import train
 from minitx.training.interruption import Interrupted
 from minitx.training.recorder import Recorder
 
-SMALL = ["trainer=smoke", "data.train_limit=400", "data.vocab_size=400"]
+PAIRS = {"train": 400, "val": 20, "test": 40}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """The overrides that name a corpus of the first pairs of the toy corpus."""
+    directory = tmp_path_factory.mktemp("corpus")
+    for split, count in PAIRS.items():
+        for language in ("en", "de"):
+            lines = (toy_corpus_directory() / f"{split}.{language}").read_text(encoding="utf-8").splitlines(True)
+            (directory / f"{split}.{language}").write_text("".join(lines[:count]), encoding="utf-8")
+    return ["data=text_files", f"data.path={directory}", "data.source_language=en", "data.target_language=de",
+            "data.vocab_size=400", "data.batch_tokens=1024"]  # fmt: skip
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, corpus):
     """`run(overrides…)`: the run directory of a finished run, its configuration that of the smoke test."""
 
     def go(*overrides, logger="none"):
-        train(compose([*SMALL, f"run_directory={tmp_path / 'runs'}", f"logger={logger}", *overrides]))
+        fixed = ["trainer=smoke", f"run_directory={tmp_path / 'runs'}", f"logger={logger}"]
+        train(compose([*corpus, *fixed, *overrides]))
         return newest(tmp_path)
 
     return go
@@ -62,7 +76,7 @@ def test_w2_a_run_without_key_terminal_or_network_keeps_everything(run, capfd, m
         (path / "translations" / f"test.{side}.txt").read_text(encoding="utf-8").split("\n")[:-1]
         for side in ("hyp", "ref")
     )
-    assert len(references) == 500
+    assert len(references) == PAIRS["test"]
     assert summary["test"]["test"]["bleu"] == pytest.approx(
         BLEU().corpus_score(hypotheses, [references]).score, abs=1e-4
     )
