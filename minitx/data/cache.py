@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Any
 from filelock import FileLock
 
 from minitx.errors import UserError
+from minitx.resources import cache_directory
 
 MANIFEST = "manifest.json"
 
@@ -27,7 +27,7 @@ class Cache:
     """
 
     def __init__(self, directory: str | Path | None = None) -> None:
-        self.directory = default_directory() if directory is None else Path(directory).expanduser().absolute()
+        self.directory = cache_directory() if directory is None else Path(directory).expanduser().absolute()
 
     def entry(self, kind: str, key: str, build: Callable[[Path], dict[str, Any]]) -> tuple[Path, dict[str, Any]]:
         """The directory of an entry and what `build` said of it, built now unless it is there.
@@ -55,14 +55,6 @@ class Cache:
                 "Choose another place with data.cache_directory=… or the environment variable MINITX_CACHE."
             ) from error
         return place, facts
-
-
-def default_directory() -> Path:
-    """Where entries are kept unless told otherwise."""
-    if own := os.environ.get("MINITX_CACHE"):
-        return Path(own).expanduser().absolute()
-    caches = os.environ.get("XDG_CACHE_HOME")
-    return (Path(caches) if caches else Path.home() / ".cache") / "minitx"
 
 
 @cache

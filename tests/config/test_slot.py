@@ -14,6 +14,7 @@ CLASSES = {
     "scaled": compatibility.ScaledDotProduct,
     "unscaled": compatibility.UnscaledDotProduct,
     "additive": compatibility.Additive,
+    "additive_reference": compatibility.AdditiveReference,
     "bilinear": compatibility.Bilinear,
     "cosine": compatibility.Cosine,
     "inverse_d_k": compatibility.InverseDk,

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from minitx.data.cache import MANIFEST, Cache, default_directory
+from minitx.data.cache import MANIFEST, Cache
 from minitx.errors import UserError
+from minitx.resources import cache_directory
 
 AT_ONCE = """
 import sys, time
@@ -100,9 +101,9 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 def test_where_entries_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_directory() == tmp_path / ".cache/minitx"
+    assert cache_directory() == tmp_path / ".cache/minitx"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert default_directory() == tmp_path / "xdg/minitx"
+    assert cache_directory() == tmp_path / "xdg/minitx"
     monkeypatch.setenv("MINITX_CACHE", str(tmp_path / "own"))
-    assert default_directory() == tmp_path / "own"
+    assert cache_directory() == tmp_path / "own"
     assert Cache("~/mine").directory == Path(os.environ["HOME"]) / "mine"

@@ -2,9 +2,17 @@
 
 import pytest
 
-from minitx.nn.compatibility import Additive, Bilinear, Cosine, InverseDk, ScaledDotProduct, UnscaledDotProduct
+from minitx.nn.compatibility import (
+    Additive,
+    AdditiveReference,
+    Bilinear,
+    Cosine,
+    InverseDk,
+    ScaledDotProduct,
+    UnscaledDotProduct,
+)
 
-VARIANTS = [ScaledDotProduct, UnscaledDotProduct, InverseDk, Bilinear, Cosine, Additive]
+VARIANTS = [ScaledDotProduct, UnscaledDotProduct, InverseDk, Bilinear, Cosine, Additive, AdditiveReference]
 
 
 @pytest.fixture(params=VARIANTS, ids=lambda variant: variant.__name__)

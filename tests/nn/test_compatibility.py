@@ -9,6 +9,7 @@ from torch import nn
 
 from minitx.nn.compatibility import (
     Additive,
+    AdditiveReference,
     Bilinear,
     CompatibilityFunction,
     Cosine,
@@ -50,6 +51,7 @@ FORMULAS = {
     Bilinear: bilinear,
     Cosine: cosine,
     Additive: additive,
+    AdditiveReference: additive,
 }
 
 
@@ -94,7 +96,7 @@ def test_every_variant_is_a_compatibility_function_and_inherits_from_no_other(va
 
 def test_parameters_that_a_variant_adds(variant):
     d_k, h = 7, 3
-    expected = {Bilinear: h * d_k**2, Cosine: h, Additive: h * d_k}.get(variant, 0)
+    expected = {Bilinear: h * d_k**2, Cosine: h, Additive: h * d_k, AdditiveReference: h * d_k}.get(variant, 0)
     function = variant(d_k=d_k, num_heads=h)
     assert sum(parameter.numel() for parameter in function.parameters()) == expected
     assert not list(function.buffers())
@@ -107,7 +109,7 @@ def test_moments_of_the_scores_of_independent_vectors(variant, d_k):
     function = variant(d_k=d_k, num_heads=2)
     scores = function(vectors(4, 2, 64, d_k, seed=3, dtype=torch.float32), vectors(4, 2, 64, d_k, seed=4).float())
     expected = {UnscaledDotProduct: d_k, InverseDk: 1 / d_k}.get(variant, 1.0)
-    if variant is Additive:
+    if variant in (Additive, AdditiveReference):
         tanh_squared, _ = integrate.quad(lambda z: math.tanh(z) ** 2 * stats.norm.pdf(z, scale=2**0.5), -12, 12)
         expected = tanh_squared * function.v.square().sum(-1).mean().item()
     # 512 queries and 512 keys stand behind these 32,768 scores.
