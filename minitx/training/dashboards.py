@@ -27,6 +27,8 @@ def make_loggers(
     loggers = []
     for factory in factories.values():
         made = getattr(factory, "func", factory)
+        if made is WandbLogger and os.environ.get("WANDB_MODE") == "disabled":
+            continue  # Lightning's logger would make it "offline"
         if made is TensorBoardLogger:
             logger = factory(save_dir=str(directory), name="", version="tensorboard")
         elif made is WandbLogger:
