@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from minitx.errors import UserError
 from minitx.nn.mask import padding_mask
+from minitx.nn.top_k import top_k
 
 EncoderDecoder = Any
 """`minitx.models.transformer.Transformer`, or whatever else has its `encode`, `start_decoding` and `decode_step`."""
@@ -190,7 +191,7 @@ class _Beams:
     def _best(self, log_p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The likeliest continuations of each sentence: log P, token, and which hypothesis each continues."""
         width = min(self.size, log_p.shape[1])
-        best, token = log_p.topk(width, dim=1)  # of each hypothesis, then of each sentence
+        best, token = top_k(log_p, width)  # of each hypothesis, then of each sentence
         total = (self.log_p.flatten()[:, None] + best).unflatten(0, (-1, self.size)).flatten(1)
         top, place = total.topk(self.size, dim=1)
         return top, token.unflatten(0, (-1, self.size)).flatten(1).gather(1, place), place // width

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from io import BufferedIOBase
 from itertools import islice
@@ -19,12 +19,15 @@ from minitx.errors import UserError
 from minitx.heatmap import check_format
 from minitx.loading import load_run
 from minitx.training.machine import prepare_process
+from minitx.translation_pool import Lines, TranslationPool
 from minitx.translator import Translation, Translator
 
 __all__ = ["Translation", "Translator", "main"]
 
 CHUNK = 2000
 """Lines that are read, sorted into batches and written together: memory does not grow with the file."""
+SHARE = 512
+"""The same for each of several processes."""
 EXAMPLES = """examples:
   minitx translate runs/RUN < in.txt > out.txt              N lines in, N lines out
   minitx translate runs/RUN in.txt.gz --output out.txt --beam-size 5 --n-best 5 --scores
@@ -49,6 +52,10 @@ def main(argv: Sequence[str]) -> int:
     file = None if arguments.file in (None, Path("-")) else arguments.file
     if file and arguments.output and arguments.output.exists() and file.exists() and file.samefile(arguments.output):
         raise UserError(f"{file} cannot be both what is read and --output: give another name.")
+    if arguments.processes < 1:
+        raise UserError(f"--processes {arguments.processes}: there must be at least 1.")
+    if arguments.processes > 1 and arguments.device not in ("auto", "cpu"):
+        raise UserError(f"--processes shares out a CPU: leave it out with --device {arguments.device}.")
     prepare_process(None)
     command = _Command(arguments)
     if file and file.is_file():  # a pipe by name can be read only once
@@ -69,26 +76,38 @@ class _Command:
     def __init__(self, arguments: argparse.Namespace) -> None:
         names = ("beam_size", "length_penalty", "max_length", "batch_size")
         search = {name: getattr(arguments, name) for name in names}
+        self.arguments = arguments
         run = load_run(arguments.run, arguments.checkpoint, arguments.device)
         self.n_best, self.scores = arguments.n_best, arguments.scores
         self.attention, self.layer = arguments.attention, arguments.layer
-        self.translator = Translator(run, split_long=arguments.split_long, n_best=self.n_best, **search)
+        self.options = {"split_long": arguments.split_long, "n_best": self.n_best, **search}
+        self.translator = Translator(run, **self.options)
 
     def check(self, lines: Iterable[str], name: str) -> None:
         """See that every line can be translated, before hours of work on those ahead of one that cannot."""
-        for first, chunk in _chunks(lines):
-            self.translator.pieces(chunk, _numbered(name, first))
+        for part in _parts(lines, name, CHUNK):
+            self.translator.pieces(part.texts, part.numbered)
 
     def translate(self, lines: Iterable[str], name: str, output: BufferedIOBase) -> None:
         """Translate the `lines` of what messages call `name`, and write `output`."""
         if self.attention:
             lines = self._draw_only_sentence(lines)
+        work = self._alone if self.arguments.processes == 1 else self._shared_out
         with _Progress() as progress:
-            for first, chunk in _chunks(lines):
-                found = self.translator.hypotheses(chunk, _numbered(name, first), progress.within_chunk)
+            for part, found in work(lines, name, progress):
                 output.write("".join(map(self._lines, found)).encode())
                 output.flush()
-                progress.chunk_done(len(chunk))
+                progress.part_done(len(part.texts))
+
+    def _alone(self, lines: Iterable[str], name: str, progress: _Progress) -> Iterator[_Translated]:
+        for part in _parts(lines, name, CHUNK):
+            yield part, self.translator.hypotheses(part.texts, part.numbered, progress.within_part)
+
+    def _shared_out(self, lines: Iterable[str], name: str, progress: _Progress) -> Iterator[_Translated]:
+        arguments = self.arguments
+        where = {"checkpoint": arguments.checkpoint, "device": "cpu"}
+        with TranslationPool(arguments.processes, arguments.run, **where, **self.options) as pool:
+            yield from pool.translate(_parts(lines, name, SHARE))
 
     def converse(self, output: BufferedIOBase) -> None:
         """Translate sentence by sentence at a terminal until the input ends."""
@@ -150,25 +169,23 @@ class _Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def within_chunk(self, done: int) -> None:
+    def within_part(self, done: int) -> None:
         self._bar.update(self._task, completed=self._done + done)
 
-    def chunk_done(self, lines: int) -> None:
+    def part_done(self, lines: int) -> None:
         self._done += lines
         self._bar.update(self._task, completed=self._done)
 
 
-def _chunks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Lines in groups of at most `CHUNK`, each with the number of its first line, from 1."""
+_Translated = tuple[Lines, list[list[Translation]]]
+
+
+def _parts(lines: Iterable[str], name: str, size: int) -> Iterator[Lines]:
+    """Lines in groups of at most `size`."""
     remaining, first = iter(lines), 1
-    while chunk := list(islice(remaining, CHUNK)):
-        yield first, chunk
-        first += len(chunk)
-
-
-def _numbered(name: str, first: int) -> Callable[[int], str]:
-    """Names the texts of a chunk by their lines in the whole."""
-    return lambda number: f"{name}, line {first + number - 1}"
+    while texts := list(islice(remaining, size)):
+        yield Lines(name, first, texts)
+        first += len(texts)
 
 
 def _output(path: Path | None) -> AbstractContextManager[BufferedIOBase]:
@@ -194,6 +211,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--n-best", type=int, default=1, metavar="K", help="translations of each line (1)")
     parser.add_argument("--scores", action="store_true", help="put log P / length penalty and a tab before each")
     parser.add_argument("--split-long", action="store_true", help="cut lines that are too long at sentence ends")
+    parser.add_argument(
+        "--processes", type=int, default=1, metavar="N", help="on a CPU: one a core for large files (1)"
+    )
     parser.add_argument("--attention", type=Path, metavar="FILE.png|svg", help="draw the sentence's cross-attention")
     parser.add_argument("--layer", type=int, metavar="L", help="with --attention: the heads of this decoder layer")
     return parser

@@ -14,7 +14,7 @@ def console(terminal):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"), [(0, "0:00"), (-3, "0:00"), (59.4, "0:59"), (60, "1:00"), (3725.2, "1:02:05")]
+    ("seconds", "shown"), [(0.0, "0:00"), (-3.0, "0:00"), (59.4, "0:59"), (60.0, "1:00"), (3725.2, "1:02:05")]
 )
 def test_clock(seconds, shown):
     assert clock(seconds) == shown

@@ -18,7 +18,8 @@ from minitx.resources import cache_directory
 SOURCE = Path(__file__).with_name("kernel.cpp")
 COMPILERS = ("c++", "g++", "clang++")
 FLAGS = ["-std=c++17", "-O3", "-fPIC", "-fno-math-errno", "-ffp-contract=fast"]
-PROCESSOR: tuple[list[str], ...] = (["-march=native"], ["-mcpu=native"], [])  # what compilers call "this very processor"
+# What compilers call "this very processor".
+PROCESSOR: tuple[list[str], ...] = (["-march=native"], ["-mcpu=native"], [])
 THREADS: tuple[list[str], ...] = (["-fopenmp"], [])
 
 
