@@ -195,7 +195,7 @@ class _Run:
 
     def _diverged(self, divergence: NonFiniteLoss) -> dict[str, Any]:
         """A loss that is no number is a fault ("stop") or a result ("record")."""
-        where = {"step": divergence.step, "batch_ids": divergence.batch_ids}
+        where = divergence.as_plain_data()
         record = self.config.training.on_non_finite == "record"
         self.run.update_json("run.json", status="diverged" if record else "failed", non_finite_loss=where)
         summary = self._summary() | {"diverged_at_step": divergence.step}
@@ -204,8 +204,8 @@ class _Run:
             self.console.print(f"{divergence} The run ends as diverged.", highlight=False)
             return summary
         raise UserError(
-            f"The loss at step {divergence.step} is not a finite number (training pairs "
-            f"{divergence.batch_ids[:8]}…, see {self.run.path / 'run.json'}); lower schedule.peak_learning_rate, "
+            f"{divergence} It was that of training pairs {divergence.batch_ids[:8]}…, see "
+            f"{self.run.path / 'run.json'}: lower schedule.peak_learning_rate, "
             "or set training.on_non_finite=record to keep divergence as a result."
         ) from divergence
 
@@ -214,7 +214,7 @@ class _Run:
         callbacks: list[pl.Callback] = [self.recorder, *checkpoint_callbacks(directory, max(1, settings.average_last))]
         if settings.patience is not None:
             callbacks.append(pl.callbacks.EarlyStopping("validation_loss", patience=settings.patience))
-        callbacks += [instantiate(node) for node in self.config.callbacks.values()]
+        callbacks += [instantiate(node) for node in self.config.callbacks.values() if node is not None]
         return [*callbacks, StopAtNextStep(directory / "last.ckpt")]  # last, so that others have seen the step
 
     def _loggers(self) -> list[Any]:
@@ -237,6 +237,7 @@ class _Run:
             f"device {machine['device_name']} ({self.config.trainer.precision}, {process['threads']} threads), "
             f"{parameter_counts(self.model)['total']:,} parameters",
             highlight=False,
+            if node is not None
             soft_wrap=True,
         )
         self.run.write_json(

@@ -59,7 +59,8 @@ def rows(path):
 
 
 def losses(path):
-    return [(row["step"], row["train_loss"], row["validation_loss"]) for row in rows(path)]
+    figures = [(row["step"], row["train_loss"], row["validation_loss"]) for row in rows(path)]
+    return [figure for figure in figures if any(figure[1:])]  # the attention probe has rows of its own
 
 
 def test_w2_a_run_without_key_terminal_or_network_keeps_everything(run, capfd, monkeypatch):
@@ -111,6 +112,17 @@ def test_a_seed_decides_a_run_and_nothing_else_does(run):
     assert losses(run("seed=2")) != losses(first)
 
 
+@pytest.mark.parametrize("attention", ["scaled", "additive"])
+def test_the_attention_probe_changes_no_loss(run, attention):
+    without = run("callbacks=none", f"attention={attention}")
+    probed = run("callbacks.attention_probe.every=3", f"attention={attention}")
+    assert losses(probed) == losses(without)
+    assert not [name for name in rows(without)[0] if "/" in name]
+    looked_at = [int(row["step"]) for row in rows(probed) if row["scores/cross_attention/0/mean/entropy"]]
+    assert looked_at == [1, 3, 6, 9, 12, 15, 18, 20]
+    assert all(float(row["seconds"]) > 0 for row in rows(probed))
+
+
 def test_o3_early_stopping_under_a_warm_up_schedule(run):
     # At this rate no weight moves, so no validation is better than the first.
     frozen = ["schedule.peak_learning_rate=1e-30", "schedule.warmup_steps=10", "training.validate_every=2"]
@@ -158,11 +170,13 @@ DIVERGE = ["schedule=constant", "schedule.peak_learning_rate=1e30", "schedule.wa
 
 
 def test_n3_divergence_ends_the_run_as_failed_and_names_step_and_pairs(run, tmp_path):
-    with pytest.raises(UserError, match=r"loss at step \d+ is not a finite number .*on_non_finite=record"):
+    with pytest.raises(UserError, match=r"loss at step \d+ is not a finite number .*on_non_finite=record") as caught:
         run(*DIVERGE)
     record = read(newest(tmp_path), "run.json")
     assert record["status"] == "failed"
     assert record["non_finite_loss"]["batch_ids"]
+    score = record["non_finite_loss"]["largest_score"]
+    assert f"at {score['site']}, layer {score['layer']}, head {score['head']}" in str(caught.value)
 
 
 def test_n3_divergence_may_be_recorded_as_a_result(run):

@@ -90,10 +90,10 @@ def _check_node(path: str, node: Plain, group_keys: Callable[[str], set[str]]) -
 
 
 def _check_collection(path: str, node: Plain) -> None:
-    """Any name may stand in a collection, with a `_target_` below it."""
+    """Any name may stand in a collection, with a `_target_` below it; null takes one out of it."""
     whole = {name: inner for name, inner in node.items() if isinstance(inner, Mapping) and inner.get("_target_")}
     for name, inner in node.items():
-        if name not in whole:
+        if name not in whole and inner is not None:
             if whole and isinstance(inner, Mapping):
                 _check_names(path, {name: inner}, set(whole), whole)
             raise UserError(f"{path}.{name} has no _target_: name the class with +{path}.{name}._target_=….")

@@ -105,8 +105,10 @@ def _unknown_key(key: str, line: str, base: DictConfig, tree: ConfigTree) -> Use
         if key in taken:
             return UserError(f"{key} is not among the keys of its option, but {node._target_} takes it: write +{line}.")
         valid = {other for other in valid if other.startswith(f"{parent}.")} | taken or valid
-        if parent in COLLECTIONS and not node:
-            return UserError(f"There is no {key} yet: give it a class with +{key}._target_=….")
+        if parent in COLLECTIONS:
+            guess = nearest(key, (f"{parent}.{name}" for name in node))
+            hint = f"did you mean {guess}? If not, " if guess else ""
+            return UserError(f"There is no {key} yet: {hint}give it a class with +{key}._target_=….")
     if parent in tree.groups() and name in tree.options(parent):
         return UserError(f"There is no key {key}; did you mean {parent}={name}?")
     guess = nearest(key, valid | set(tree.groups()))

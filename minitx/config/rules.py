@@ -117,6 +117,8 @@ RULES: Mapping[str, Rule] = {
     "schedule.peak_learning_rate": real(above=0.0).or_null(),
     "schedule.final_learning_rate": real(at_least=0.0),
     "schedule.warmup_steps": whole(0),
+    "callbacks.attention_probe.every": whole(1).or_null(),
+    "callbacks.attention_probe.pairs": whole(1),
     "trainer.accelerator": TEXT,
     "trainer.devices": Rule(
         "a whole number of at least 1, -1, auto, or a list of device numbers",

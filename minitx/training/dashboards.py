@@ -2,7 +2,8 @@
 
 import netrc
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -47,6 +48,22 @@ def make_loggers(
             logger.log_hyperparams(dict(config))
         loggers.append(logger)
     return loggers
+
+
+def draw_together(loggers: Sequence[Logger], charts: Mapping[str, Mapping[str, list[str]]]) -> None:
+    """Have several curves drawn in one chart where a dashboard lets a run ask for it: TensorBoard's "Custom Scalars".
+
+    Args:
+        loggers: a run's; may be called once a run.
+        charts: names of figures by category and title.
+    """
+    layout = {
+        category: {title: ["Multiline", [f"^{re.escape(name)}$" for name in names]] for title, names in titles.items()}
+        for category, titles in charts.items()
+    }
+    for logger in loggers:
+        if isinstance(logger, TensorBoardLogger):
+            logger.experiment.add_custom_scalars(layout)
 
 
 def wandb_is_logged_in() -> bool:

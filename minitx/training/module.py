@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import lightning.pytorch as pl
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from minitx.data.batch import Batch
 from minitx.nn.loss import LossSums
 from minitx.nn.mask import padding_mask
+from minitx.nn.score_reading import LargestScore, find_largest_score
 from minitx.training.schedule import Schedule
 
 OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
@@ -34,12 +36,28 @@ class StepFigures:
 
 
 class NonFiniteLoss(Exception):
-    """The training loss became NaN or infinite; `step` and `batch_ids` (rows of the training set) say where."""
+    """The training loss became NaN or infinite.
 
-    def __init__(self, step: int, batch_ids: list[int]) -> None:
-        super().__init__(f"The loss at step {step} is not a finite number.")
+    Attributes:
+        step: the update that was not made.
+        batch_ids: rows of the training set that its batches held.
+        largest_score: the largest absolute score of the batch whose loss it was, read anew with the weights that gave
+            that loss, those after the update before, and without dropout; see `find_largest_score`.
+    """
+
+    def __init__(self, step: int, batch_ids: list[int], largest_score: LargestScore | None = None) -> None:
+        where = f" (largest score {largest_score})" if largest_score else ""
+        super().__init__(f"The loss at step {step} is not a finite number{where}.")
         self.step = step
         self.batch_ids = batch_ids
+        self.largest_score = largest_score
+
+    def as_plain_data(self) -> dict[str, Any]:
+        """What `run.json` keeps. JSON has no number for a score that is not finite: it is a text there."""
+        score = asdict(self.largest_score) if self.largest_score else None
+        if score and not math.isfinite(score["value"]):
+            score["value"] = str(score["value"])
+        return {"step": self.step, "batch_ids": self.batch_ids, "largest_score": score}
 
 
 class TranslationModule(pl.LightningModule):
@@ -56,6 +74,10 @@ class TranslationModule(pl.LightningModule):
         label_smoothing: ε of §5.4.
         clip_norm: largest norm of a step's gradient; None: not clipped.
         accumulate_batches: batches that make one update.
+
+    Attributes:
+        gradient_observers: called with the number of each update when its gradients are complete, divided by the
+            step's tokens and not yet clipped. They may read gradients, not change them.
     """
 
     def __init__(
@@ -78,6 +100,7 @@ class TranslationModule(pl.LightningModule):
         self.clip_norm = clip_norm
         self.accumulate_batches = accumulate_batches
         self.finished_step: StepFigures | None = None
+        self.gradient_observers: list[Callable[[int], None]] = []
         self._open_step: list[tuple[Tensor, Batch]] = []
         self._validation: list[Tensor] = []
 
@@ -110,12 +133,14 @@ class TranslationModule(pl.LightningModule):
         totals = torch.tensor([sum(s for s, _ in counts), sum(t for _, t in counts)], dtype=torch.float64)
         source_tokens, target_tokens, loss_total = self._over_processes(totals, loss_sum)
         if not math.isfinite(loss_total):
-            raise NonFiniteLoss(step, [int(i) for _, batch in self._open_step for i in batch.ids])
+            raise self._non_finite_loss(step)
         optimizer = self.optimizers()
         # DistributedDataParallel averages gradients over processes; the loss is a sum over them.
         scale = UNIT * self.trainer.world_size / max(1.0, target_tokens)
         gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
         torch._foreach_mul_(gradients, scale)
+        for observe in self.gradient_observers:
+            observe(step)
         norm = nn.utils.get_total_norm(gradients)
         if self.clip_norm is not None:
             nn.utils.clip_grads_with_norm_(self.model.parameters(), self.clip_norm, norm)
@@ -132,6 +157,12 @@ class TranslationModule(pl.LightningModule):
             int(source_tokens),
             int(target_tokens),
         )
+
+    def _non_finite_loss(self, step: int) -> NonFiniteLoss:
+        ids = [int(i) for _, batch in self._open_step for i in batch.ids]
+        # The batch at fault may be another process's, or the sum too large: then any batch serves.
+        at_fault = [batch for loss, batch in self._open_step if not loss.isfinite()] or [self._open_step[-1][1]]
+        return NonFiniteLoss(step, ids, find_largest_score(self.model, at_fault[0].source, at_fault[0].target_input))
 
     def _over_processes(self, totals: Tensor, loss_sum: Tensor) -> list[float]:
         figures = torch.cat([totals, loss_sum.double().cpu().reshape(1)])

@@ -102,6 +102,20 @@ class Recorder(pl.Callback):
         self.last = {"step": trainer.global_step} | row
         self._row(trainer, trainer.global_step, row)
 
+    def add(self, trainer: pl.Trainer, figures: Figures, shown: Figures) -> None:
+        """Add to the row of the step just counted what another callback measured meanwhile.
+
+        Args:
+            figures: columns of metrics.csv.
+            shown: what dashboards show of it, under names of their own.
+        """
+        step = int(self.totals["step"])
+        if self.metrics:
+            self.metrics.add(step, self._counted() | dict(figures))
+        for logger in trainer.loggers:
+            logger.log_metrics(dict(shown), step=step)
+        self._tick("observation_seconds")
+
     def on_train_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         """Write what is not written yet."""
         self.close()
@@ -128,8 +142,11 @@ class Recorder(pl.Callback):
         seconds = self.totals["training_seconds"] - self._since["training_seconds"]
         return (self.totals["tokens"] - self._since["tokens"]) / max(seconds, 1e-9)
 
+    def _counted(self) -> dict[str, int | float]:
+        return {"tokens": self.totals["tokens"], "seconds": round(self.totals["seconds"], 3)}
+
     def _row(self, trainer: pl.Trainer, step: int, figures: dict[str, int | float]) -> None:
-        counted = {"tokens": self.totals["tokens"], "seconds": round(self.totals["seconds"], 3)}
+        counted = self._counted()
         if self.metrics:
             self.metrics.add(step, counted | figures)
         if self.display:

@@ -144,6 +144,7 @@ def test_h1_fails_before_training_code_is_imported() -> None:
         (["model.d_model=abc"], ["model.d_model=abc", "whole number"]),
         (["model.dropout=1"], ["model.dropout=1", "below 1"]),
         (["data.batch_tokens=0"], ["data.batch_tokens=0", "at least 1"]),
+        (["callbacks.attention_probe.every=0"], ["callbacks.attention_probe.every=0", "at least 1, or null"]),
         (["training.max_steps=null"], ["training.max_steps", "training.max_epochs", "at least one"]),
         (["schedule=constant", "schedule.peak_learning_rate=null"], ["schedule.peak_learning_rate=null", "a number"]),
         (["schedule=cosine", "schedule.final_learning_rate=1"], ["schedule.final_learning_rate=1", "above"]),

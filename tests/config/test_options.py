@@ -82,6 +82,17 @@ def test_optimizers_are_built_with_the_paper_s_betas(option: str) -> None:
     assert (*optimizer.defaults["betas"], optimizer.defaults["eps"]) == (0.9, 0.98, 1e-9)  # §5.3
 
 
+@pytest.mark.parametrize("override", ["callbacks.attention_probe=null", "logger.wandb=null", "logger.tensorboard=null"])
+def test_null_takes_a_callback_or_a_dashboard_away(override: str) -> None:
+    assert OmegaConf.select(compose([override]), override.partition("=")[0]) is None
+
+
+def test_the_attention_probe_may_be_switched_off() -> None:
+    assert compose().callbacks.attention_probe.every == 100
+    assert compose(["callbacks.attention_probe.every=null"]).callbacks.attention_probe.every is None
+    assert compose(["callbacks=none"]).callbacks == {}
+
+
 def test_the_paper_s_base_model() -> None:
     model = compose(["model=base"]).model
 

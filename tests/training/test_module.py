@@ -1,5 +1,6 @@
 """Optimisation: what a step's gradient is, whatever it is cut into (O1), and what its learning rate is (O2)."""
 
+import math
 from functools import partial
 
 import lightning.pytorch as pl
@@ -130,3 +131,24 @@ def test_a_loss_that_is_no_number_ends_the_run_and_names_the_pairs(tmp_path):
     with pytest.raises(NonFiniteLoss) as caught:
         fit([batch_of([2, 3])], tmp_path, model=model)
     assert (caught.value.step, caught.value.batch_ids) == (1, [0, 1])
+    where = {"site": "encoder_self_attention", "layer": 0, "head": 0, "value": "nan"}
+    assert caught.value.as_plain_data() == {"step": 1, "batch_ids": [0, 1], "largest_score": where}
+    assert "largest score nan at encoder_self_attention, layer 0, head 0" in str(caught.value)
+
+
+@pytest.mark.parametrize("site", ["encoder.0.self_attention", "decoder.0.self_attention", "decoder.0.cross_attention"])
+def test_n3_the_attention_whose_scores_overflow_is_named(tmp_path, site):
+    """The loss is made infinite by queries and keys that are too long at one site, in one head of two."""
+    model = tiny().double()
+    attention = model.get_submodule(site)
+    with torch.no_grad():
+        for projection in (attention.query_projection, attention.key_projection):
+            projection.weight[4:] *= 1e200
+    good, bad = batch_of([4]), batch_of([2, 3], seed=1)
+    bad.ids += 100
+    with pytest.raises(NonFiniteLoss) as caught:
+        fit([good, bad], tmp_path, model=model, accumulate_batches=2)
+    found = caught.value.largest_score
+    assert found.site == site.replace(".0.", "_").replace("decoder_cross", "cross")
+    assert (found.layer, found.head, math.isfinite(found.value)) == (0, 1, False)
+    assert caught.value.batch_ids == [0, 100, 101]
