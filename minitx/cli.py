@@ -29,6 +29,13 @@ COMMANDS = {
     "evaluate": Command("minitx.evaluate", "loss, perplexity, BLEU and chrF of a run", "minitx evaluate RUN"),
     "translate": Command("minitx.translate", "translate lines with a run's model", "minitx translate RUN < in.txt"),
     "data check": Command("minitx.data_check", "look for faults in parallel text", "minitx data check data=multi30k"),
+    "bench attention": Command(
+        "minitx.bench.attention", "time and memory of each compatibility function", "minitx bench attention"
+    ),
+    "bench train": Command("minitx.bench.train", "what a training step takes", "minitx bench train model=tiny"),
+    "bench decode": Command("minitx.bench.decode", "how fast a run's model translates", "minitx bench decode RUN"),
+    "scores": Command("minitx.scores.command", "the variance argument of §3.2.1, without training", "minitx scores"),
+    "report": Command("minitx.analysis.report", "compare runs: tables and figures, as a page", "minitx report runs"),
     "dashboard": Command("minitx.dashboard", "live curves in the browser", "minitx dashboard"),
 }
 

@@ -12,12 +12,14 @@ from omegaconf import DictConfig
 from rich.console import Console
 
 from minitx.config import config_hash, readable_name, to_plain
+from minitx.config.rules import LIMITS
 from minitx.data.corpus import Corpus
 from minitx.data.tokenizer import PAD_ID
 from minitx.errors import UserError
 from minitx.evaluation import evaluate_split
 from minitx.models.transformer import Transformer, parameter_counts
 from minitx.nn.loss import plain_loss, projected_loss
+from minitx.training.budget import Budget, planned_steps
 from minitx.training.checkpoints import WholeFiles, checkpoint_callbacks, mean_weights, newest_checkpoints, save_whole
 from minitx.training.dashboards import close_loggers, make_loggers, upload_hint
 from minitx.training.datamodule import TranslationData
@@ -66,6 +68,33 @@ def build_model(config: DictConfig, corpus: Corpus) -> Transformer:
     return model
 
 
+def build_module(config: DictConfig, model: Transformer) -> TranslationModule:
+    """What trains the model, step by step."""
+    settings = config.training
+    return TranslationModule(
+        model,
+        optimizer=instantiate(config.optimizer),
+        schedule=instantiate(config.schedule),
+        loss=LOSSES[settings.loss],
+        label_smoothing=settings.label_smoothing,
+        clip_norm=settings.clip_norm,
+        accumulate_batches=settings.accumulate_batches,
+    )
+
+
+def build_data(config: DictConfig, corpus: Corpus) -> TranslationData:
+    """The batches, in an order that depends on the seed alone."""
+    batching = corpus.batching
+    return TranslationData(
+        corpus.train,
+        corpus.validation,
+        batching.batch_tokens,
+        seed=config.seed,
+        num_workers=batching.num_workers,
+        pool_size=batching.pool_size,
+    )
+
+
 class _Run:
     """The parts of one run and the order in which they act."""
 
@@ -79,47 +108,33 @@ class _Run:
         process: dict[str, Any],
     ) -> None:
         self.config, self.corpus, self.model, self.run, self.console = config, corpus, model, run, console
-        settings = config.training
-        self.module = TranslationModule(
-            model,
-            optimizer=instantiate(config.optimizer),
-            schedule=instantiate(config.schedule),
-            loss=LOSSES[settings.loss],
-            label_smoothing=settings.label_smoothing,
-            clip_norm=settings.clip_norm,
-            accumulate_batches=settings.accumulate_batches,
-        )
-        batching = corpus.batching
-        self.data = TranslationData(
-            corpus.train,
-            corpus.validation,
-            batching.batch_tokens,
-            seed=config.seed,
-            num_workers=batching.num_workers,
-            pool_size=batching.pool_size,
-        )
+        self.module = build_module(config, model)
+        self.data = build_data(config, corpus)
+        self.flops_per_token = flops_per_token(self.module, self.data)
+        self.limits = {name: config.training[name] for name in LIMITS}
         self.recorder = Recorder(
             MetricsFile(run.path / "metrics.csv"),
             choose_display(console, self._planned_steps()),
-            settings.log_every,
+            config.training.log_every,
             translate=TranslateValidation(corpus, run),
         )
+        self.budget = Budget(self.recorder, self.limits, self.flops_per_token)
         self.loggers = self._loggers()
-        self.trainer = _trainer(config, self.loggers, self._callbacks())
+        self.trainer = make_trainer(config, self.loggers, self._callbacks())
         self._describe(process)
 
-    def _planned_steps(self) -> int:
-        """`max_steps`, or about as many as `max_epochs` will have."""
-        settings = self.config.training
-        batches = len(self.data.train_dataloader())
-        epochs = float("inf") if settings.max_epochs is None else settings.max_epochs
-        return int(min(settings.max_steps or float("inf"), epochs * -(-batches // settings.accumulate_batches)))
+    def _planned_steps(self) -> int | None:
+        """About how many steps there will be; None where only the clock will tell."""
+        train, batches = self.corpus.train, len(self.data.train_dataloader())
+        tokens = int(train.source_lengths.sum() + train.target_lengths.sum())
+        steps = -(-batches // self.config.training.accumulate_batches)
+        return planned_steps(self.limits, steps, tokens, self.flops_per_token)
 
     def carry_out(self) -> dict[str, Any]:
         """Fit, then test; whatever happens, `run.json` says how it ended."""
         status, exit_code = "failed", 1
         try:
-            self._fit()
+            self.trainer.fit(self.module, datamodule=self.data)
             summary = self._finish()
             status, exit_code = "finished", 0
             return summary
@@ -140,9 +155,6 @@ class _Run:
             if hint := upload_hint(self.run.path):
                 self.console.print(hint, highlight=False, soft_wrap=True)
 
-    def _fit(self) -> None:
-        self.trainer.fit(self.module, datamodule=self.data)
-
     def _finish(self) -> dict[str, Any]:
         """Average the last checkpoints, test, and write what came out."""
         directory, settings = self.run.checkpoints, self.config.training
@@ -155,7 +167,7 @@ class _Run:
         self.model.load_state_dict(weights)
         self.model.to(self.trainer.strategy.root_device).eval()
         tests = {name: self._test(name) for name in self.corpus.tests}
-        summary = self._summary() | {"averaged": len(kept), "test": tests}
+        summary = self._summary() | {"ended_by": self.budget.ended_by, "averaged": len(kept), "test": tests}
         self.run.write_json("summary.json", summary)
         return summary
 
@@ -211,7 +223,8 @@ class _Run:
 
     def _callbacks(self) -> list[pl.Callback]:
         directory, settings = self.run.checkpoints, self.config.training
-        callbacks: list[pl.Callback] = [self.recorder, *checkpoint_callbacks(directory, max(1, settings.average_last))]
+        checkpoints = checkpoint_callbacks(directory, max(1, settings.average_last))
+        callbacks: list[pl.Callback] = [self.recorder, self.budget, *checkpoints]
         if settings.patience is not None:
             callbacks.append(pl.callbacks.EarlyStopping("validation_loss", patience=settings.patience))
         callbacks += [instantiate(node) for node in self.config.callbacks.values() if node is not None]
@@ -224,20 +237,18 @@ class _Run:
                 get_class(node["_target_"]), **{key: value for key, value in node.items() if key != "_target_"}
             )
             for name, node in config.logger.items()
+            if node is not None
         }
         labels = {"name": self.run.path.name, "group": config.group, "tags": list(config.tags)}
         return make_loggers(factories, self.run.path, labels, to_plain(config))
 
     def _describe(self, process: dict[str, Any]) -> None:
-        """Write `run.json` and measure what a token costs."""
-        device = self.trainer.strategy.root_device
-        self.flops_per_token = flops_per_token(self.module, self.data)
-        machine = describe_machine(device)
+        """Write `run.json`."""
+        machine = describe_machine(self.trainer.strategy.root_device)
         self.console.print(
             f"device {machine['device_name']} ({self.config.trainer.precision}, {process['threads']} threads), "
             f"{parameter_counts(self.model)['total']:,} parameters",
             highlight=False,
-            if node is not None
             soft_wrap=True,
         )
         self.run.write_json(
@@ -260,7 +271,8 @@ class _Run:
         )
 
 
-def _trainer(config: DictConfig, loggers: list[Any], callbacks: list[pl.Callback]) -> pl.Trainer:
+def make_trainer(config: DictConfig, loggers: list[Any], callbacks: list[pl.Callback]) -> pl.Trainer:
+    """Lightning's loop on the devices that the configuration names; checkpoints are kept if a callback does it."""
     settings, device = config.training, config.trainer
     try:
         return pl.Trainer(
@@ -277,6 +289,7 @@ def _trainer(config: DictConfig, loggers: list[Any], callbacks: list[pl.Callback
             logger=loggers,
             callbacks=callbacks,
             plugins=[WholeFiles()],
+            enable_checkpointing=any(isinstance(callback, pl.callbacks.Checkpoint) for callback in callbacks),
             enable_progress_bar=False,
             enable_model_summary=False,
             use_distributed_sampler=False,

@@ -20,7 +20,21 @@ Examples:
   minitx train -m attention=scaled,unscaled seed=1,2,3    a sweep: one run for each combination
   minitx train --cfg job model=tiny                       print the configuration instead of training
 
+Sweeps. Given again, a sweep makes only the runs that are missing: finished and diverged ones stay, failed and
+interrupted ones start anew. A job that fails stops no other; a table at the end says what came of each.
+  minitx train -m experiment=section_3_2 --dry-run        its jobs, what each costs, which are done; trains nothing
+  minitx train -m model.d_k=32,128,512                    d_k at fixed heads (experiment=d_k_sweep)
+  minitx train -m model.num_heads=16,4,1                  d_k at fixed h·d_k (experiment=d_k_fixed_width)
+  minitx train -m attention=scaled,additive training.max_steps=null training.max_tokens=2e6
+                                                          matched by tokens; or max_flops, or max_seconds of training
+  minitx train -m hydra/launcher=joblib hydra.launcher.n_jobs=4 seed=1,2,3,4
+                                                          four at a time (pip install 'minitx[joblib]'): on a CPU each
+                                                          has a quarter of the cores unless trainer.threads or
+                                                          OMP_NUM_THREADS is set; on one GPU they share it
+  minitx train -m hydra/launcher=submitit_slurm seed=1,2  jobs of a SLURM cluster (pip install 'minitx[submitit]')
+
   -m, --multirun      one run for each combination of values listed with commas
+  -n, --dry-run       list what would be trained, and stop
   --cfg job           print the configuration of the run and stop
   --config-dir DIR    a directory with options of your own: DIR/attention/mine.yaml is attention=mine
   --debug             show the traceback of an error
@@ -40,7 +54,7 @@ def train_help() -> str:
         lines.append(f"{group}=")
         for file in sorted((root / group).glob("*.yaml")):
             mark = "*" if file.stem == defaults[group] else " "
-            lines.append(f"  {mark} {file.stem:<18}{_first_comment(file)}")
+            lines.append(f"  {mark} {file.stem:<20}{_first_comment(file)}")
     lines += ["", "Keys and their defaults; with another option, its own:", ""]
     lines += [f"  {key}={value}" for key, value in _leaves(train) if not key.startswith(("defaults", "hydra", "model"))]
     for group in groups:

@@ -1,4 +1,4 @@
-"""`minitx train`: single runs and sweeps, up to the call of `minitx.train.train`."""
+"""`minitx train`: single runs and the jobs of sweeps, up to the call of `minitx.train.train`."""
 
 import json
 import sys
@@ -11,6 +11,8 @@ from omegaconf import DictConfig
 
 from minitx import cli, launch
 from minitx.errors import UserError
+from minitx.sweep import sweep
+from minitx.sweep.job import train_job
 
 
 @pytest.fixture
@@ -23,10 +25,6 @@ def trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[DictConfig]
             raise UserError("data.path=x: there is no such directory.")
         if config.seed == 14:
             raise ZeroDivisionError("division by zero")
-        if config.seed == 15:
-            error = RuntimeError("Interrupted by SIGINT.")
-            error.signal_number = 2
-            raise error
         configs.append(config)
         commands.append(sys.argv[1:])
         return {}
@@ -34,6 +32,7 @@ def trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[DictConfig]
     module = types.ModuleType("minitx.train")
     module.train, module.commands = train, commands
     monkeypatch.setitem(sys.modules, "minitx.train", module)
+    monkeypatch.setattr(sweep, "run_alone", lambda overrides, directory, _: train_job(overrides, directory))
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.chdir(tmp_path)
     return configs
@@ -99,14 +98,6 @@ def test_one_job_that_fails_leaves_the_others(trained: list[DictConfig], capsys:
     assert "2 of 4 jobs failed" in message
     assert message.count("job 2 (seed=13) failed: data.path=x: there is no such directory.") == 1
     assert "job 3 (seed=14): ZeroDivisionError: division by zero" in message
-
-
-def test_ctrl_c_ends_a_sweep(trained: list[DictConfig]) -> None:
-    with pytest.raises(SystemExit) as end:
-        cli.main(["train", "-m", "seed=1,15,2"])
-
-    assert end.value.code == 130
-    assert [config.seed for config in trained] == [1]
 
 
 def test_a_package_in_the_launch_directory_can_be_a_target(trained: list[DictConfig], tmp_path: Path) -> None:

@@ -198,3 +198,30 @@ def test_resume_is_refused_rather_than_ignored(tmp_path):
     with pytest.raises(UserError, match=r"resume=auto.*cannot be resumed yet"):
         train(config)
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("override", "key", "least"),
+    [
+        ("training.max_tokens=3000", "tokens", 3000),
+        ("training.max_flops=3e8", "flops", 3e8),
+        ("training.max_seconds=0.05", "training_seconds", 0.05),
+        ("training.max_epochs=1", "steps", 1),
+    ],
+)
+def test_a_budget_ends_a_run_which_is_validated_and_tested_at_its_last_step(run, override, key, least):
+    path = run(override, "training.max_steps=null", "training.log_every=1")
+    summary, record = read(path, "summary.json"), read(path, "run.json")
+    assert summary["ended_by"] == override.partition("=")[0].removeprefix("training.")
+    assert summary[key] >= least
+    assert summary["final"]["step"] == summary["steps"] == int(rows(path)[-1]["step"])
+    assert torch.load(path / "checkpoints" / "final.ckpt", weights_only=True)["step"] == summary["steps"]
+    if key in ("tokens", "flops"):  # the step before had not spent it
+        before = float(rows(path)[-2]["tokens"]) * (record["flops_per_token"] if key == "flops" else 1)
+        assert before < least
+
+
+def test_the_last_step_is_validated_wherever_it_falls(run):
+    path = run("training.max_steps=13")
+    assert [row["step"] for row in rows(path) if row["validation_loss"]] == ["10", "13"]
+    assert read(path, "summary.json")["ended_by"] == "max_steps"

@@ -57,7 +57,11 @@ def run(environment: Path, directory: Path, *command: str) -> subprocess.Complet
 
 def test_wheel_holds_every_module_config_and_sentence(wheel: Path) -> None:
     shipped = set(zipfile.ZipFile(wheel).namelist())
-    wanted = [path.relative_to(ROOT) for path in (ROOT / "minitx").rglob("*.py")]
+    wanted = [
+        path.relative_to(ROOT)
+        for path in (ROOT / "minitx").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
     wanted += ["minitx/bundled" / path.relative_to(ROOT) for path in (ROOT / "configs").rglob("*.yaml")]
     corpus = [path for path in (ROOT / "data/toy_en_de").rglob("*") if path.is_file()]
     wanted += ["minitx/bundled/toy_en_de" / path.relative_to(ROOT / "data/toy_en_de") for path in corpus]

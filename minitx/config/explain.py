@@ -14,6 +14,9 @@ from minitx.config.hydra_tree import SEARCH_PATH, ConfigTree
 from minitx.config.nearest import listed, nearest
 from minitx.errors import UserError
 
+# Launchers of sweeps that come with an extra of minitx.
+EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}
+
 
 def explain(error: Exception, overrides: Sequence[str], tree: ConfigTree, mode: RunMode = RunMode.RUN) -> UserError:
     """The UserError that says what Hydra's `error` means for somebody who typed `overrides`.
@@ -71,6 +74,8 @@ def _missing_option(line: str, error: MissingConfigException) -> UserError:
     group, _, name = (error.missing_cfg_file or "").rpartition("/")
     typed = f"{group}={name}"
     asked = "" if line.endswith(f"={name}") else f"{line} asks for it. "
+    if group == "hydra/launcher" and name in EXTRAS:
+        return UserError(f"{typed} needs a plugin that is not installed: pip install 'minitx[{EXTRAS[name]}]'.")
     if not error.options:
         return UserError(f"There is no {typed} in the configuration files. {asked}".strip())
     guess = nearest(name, error.options)

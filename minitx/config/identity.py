@@ -25,6 +25,8 @@ WITHOUT_EFFECT = (
     "resume",
     "logger",
     "data.num_workers",
+    # A run that diverges is called failed or diverged; of any other this changes nothing.
+    "training.on_non_finite",
     "data.cache_directory",
 )
 

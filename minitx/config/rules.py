@@ -79,6 +79,8 @@ FLAG = Rule("true or false", lambda value: isinstance(value, bool))
 TEXTS = Rule("a list of texts", lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value))
 MAPPING = Rule("a group of keys", lambda value: isinstance(value, dict))
 
+# Keys of `training`, each of which may end a run.
+LIMITS = ("max_steps", "max_epochs", "max_tokens", "max_flops", "max_seconds")
 PRECISIONS = ("32-true", "bf16-mixed", "16-mixed", "bf16-true", "16-true", "64-true")
 
 RULES: Mapping[str, Rule] = {
@@ -101,6 +103,9 @@ RULES: Mapping[str, Rule] = {
     "model.initialisation": one_of("variance", "xavier"),
     "training.max_steps": whole(1).or_null(),
     "training.max_epochs": whole(1).or_null(),
+    "training.max_tokens": real(above=0.0).or_null(),
+    "training.max_flops": real(above=0.0).or_null(),
+    "training.max_seconds": real(above=0.0).or_null(),
     "training.validate_every": whole(1),
     "training.log_every": whole(1),
     "training.label_smoothing": real(at_least=0.0, below=1.0),
@@ -112,13 +117,13 @@ RULES: Mapping[str, Rule] = {
     "training.length_penalty": real(at_least=0.0),
     "training.on_non_finite": one_of("stop", "record"),
     "training.loss": one_of("projected", "plain"),
+    "callbacks.attention_probe.every": whole(1).or_null(),
+    "callbacks.attention_probe.pairs": whole(1),
     "optimizer.eps": real(above=0.0),
     "optimizer.weight_decay": real(at_least=0.0),
     "schedule.peak_learning_rate": real(above=0.0).or_null(),
     "schedule.final_learning_rate": real(at_least=0.0),
     "schedule.warmup_steps": whole(0),
-    "callbacks.attention_probe.every": whole(1).or_null(),
-    "callbacks.attention_probe.pairs": whole(1),
     "trainer.accelerator": TEXT,
     "trainer.devices": Rule(
         "a whole number of at least 1, -1, auto, or a list of device numbers",
@@ -173,8 +178,10 @@ def check_together(config: Mapping[str, Any]) -> None:
             raise UserError(
                 f"model.d_model={d_model}: it must be even, since positions are pairs of sine and cosine (§3.5)."
             )
-    if training.get("max_steps") is None and training.get("max_epochs") is None:
-        raise UserError("training.max_steps and training.max_epochs are both null: give at least one.")
+    if all(training.get(limit) is None for limit in LIMITS):
+        raise UserError(
+            f"Training would never end: give at least one of {', '.join(f'training.{limit}' for limit in LIMITS)}."
+        )
     peak, final = schedule.get("peak_learning_rate"), schedule.get("final_learning_rate")
     if peak is not None and final is not None and final > peak:
         raise UserError(

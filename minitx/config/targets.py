@@ -3,15 +3,23 @@
 import functools
 import importlib
 import inspect
+import sys
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from minitx.config.nearest import nearest
 from minitx.errors import UserError
 
 DIRECTIVES = ("_target_", "_partial_", "_args_", "_convert_", "_recursive_")
+
+
+def make_importable(directory: Path) -> None:
+    """Let `_target_` and `pkg://` find packages in a directory, after all that is installed."""
+    if str(directory) not in sys.path:
+        sys.path.append(str(directory))
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def lower_products(model: nn.Module, products: torch.dtype) -> None:
     for module in model.modules():
         if type(module) is nn.Linear:
             module.__class__ = LowPrecisionLinear
-            module.products = products
+            module.products = products  # type: ignore[assignment]
 
 
 class _Product(torch.autograd.Function):

@@ -27,7 +27,7 @@ def top_k(x: Float[Tensor, "rows n"], k: int) -> TopK:
     blocks = n // block if block else 0
     if k >= blocks:
         return TopK(*x.topk(k, dim=1))
-    whole = x[:, : blocks * block].unflatten(1, (blocks, block))
+    whole = x[:, : blocks * block].reshape(rows, blocks, block)
     chosen = whole.amax(dim=2).topk(k, dim=1).indices  # rows, k
     places = (chosen[:, :, None] * block + torch.arange(block, device=x.device)).flatten(1)
     rest = torch.arange(blocks * block, n, device=x.device).expand(rows, -1)

@@ -75,7 +75,7 @@ def wandb_is_logged_in() -> bool:
         return True
     host = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""
     try:
-        return netrc.netrc().authenticators(host) is not None
+        return netrc.netrc(os.environ.get("NETRC")).authenticators(host) is not None  # NETRC: as wandb itself looks
     except (OSError, netrc.NetrcParseError):
         return False
 

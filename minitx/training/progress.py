@@ -27,15 +27,15 @@ class Display(Protocol):
         """Training has ended."""
 
 
-def choose_display(console: Console, max_steps: int) -> Display:
-    """A bar where `console` is a terminal, lines elsewhere."""
+def choose_display(console: Console, max_steps: int | None) -> Display:
+    """A bar where `console` is a terminal, lines elsewhere; `max_steps` may be an estimate, or None: not known."""
     return Bar(console, max_steps) if console.is_terminal else Lines(console, max_steps)
 
 
 class Lines:
     """One line for each row of metrics: epoch, loss, tokens a second, time left."""
 
-    def __init__(self, console: Console, max_steps: int) -> None:
+    def __init__(self, console: Console, max_steps: int | None) -> None:
         self.console = console
         self.max_steps = max_steps
         self._first = 0
@@ -50,8 +50,8 @@ class Lines:
 
     def show(self, step: int, figures: Figures) -> None:
         """Print a line."""
-        text = f"step {step}/{self.max_steps}  {describe(figures)}"
-        if step > self._first and "train_loss" in figures:
+        text = f"step {step}/{self.max_steps or '?'}  {describe(figures)}"
+        if self.max_steps and step > self._first and "train_loss" in figures:
             left = (time.monotonic() - self._started) / (step - self._first) * (self.max_steps - step)
             text += f"  left {clock(left)}"
         self.console.print(text, highlight=False, soft_wrap=True, markup=False)
@@ -63,10 +63,10 @@ class Lines:
 class Bar:
     """A progress bar over the steps; validation figures stay above it as lines."""
 
-    def __init__(self, console: Console, max_steps: int) -> None:
+    def __init__(self, console: Console, max_steps: int | None) -> None:
         self.console = console
         self.progress = Progress(
-            TextColumn("step {task.completed}/{task.total}"),
+            TextColumn(f"step {{task.completed}}/{max_steps or '?'}"),
             BarColumn(bar_width=None),
             TextColumn("{task.description}"),
             TimeElapsedColumn(),

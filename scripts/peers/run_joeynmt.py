@@ -18,13 +18,63 @@ LENGTH_PENALTY = 0.6
 
 def configuration(job: Job) -> dict:
     """What Joey NMT reads from its YAML file."""
-    facts = job.facts
+    return {
+        "name": "peer",
+        "model_dir": str(Path(job.output, "model")),
+        "use_cuda": False,
+        "random_seed": 1,
+        "data": data_settings(job),
+        "testing": {"beam_size": 1},
+        "training": training_settings(job),
+        "model": {
+            "tied_embeddings": True,
+            "tied_softmax": True,
+            "encoder": stack_settings(job),
+            "decoder": stack_settings(job),
+        },
+    }
+
+
+def data_settings(job: Job) -> dict:
+    """Files and vocabulary; a token is a word, so nothing is split again."""
     vocabulary = Path(job.output, "vocabulary.txt")
     names = [SPECIAL_TOKENS[special] for special in SPECIALS]
-    tokens = [*names, *map(str, range(len(SPECIALS), facts.vocab_size))]
+    tokens = [*names, *map(str, range(len(SPECIALS), job.facts.vocab_size))]
     vocabulary.write_text("".join(f"{token}\n" for token in tokens))
-    side = {"level": "word", "lowercase": False, "max_length": facts.max_length, "voc_file": str(vocabulary)}
-    stack = {
+    side = {"level": "word", "lowercase": False, "max_length": job.facts.max_length, "voc_file": str(vocabulary)}
+    return {
+        "train": f"{job.work}/train",
+        "dev": f"{job.work}/val",
+        "dataset_type": "plain",
+        "src": {"lang": SOURCE, **side},
+        "trg": {"lang": TARGET, **side},
+    }
+
+
+def training_settings(job: Job) -> dict:
+    """Joey NMT counts a batch in sentences, unless told to count tokens."""
+    facts = job.facts
+    by_tokens = job.options.get("batch_type") == "token"
+    return {
+        "optimizer": "adam",
+        "adam_betas": [0.9, 0.98],
+        "learning_rate": 0.001,
+        "learning_rate_min": 1e-9,
+        "normalization": "tokens",
+        "label_smoothing": 0.1,
+        "clip_grad_norm": 1.0,
+        "batch_type": "token" if by_tokens else "sentence",
+        "batch_size": facts.batch_tokens if by_tokens else facts.batch_sentences,
+        "epochs": 1000,
+        "logging_freq": 100,
+        "validation_freq": 10_000_000,
+    }
+
+
+def stack_settings(job: Job) -> dict:
+    """The encoder, and likewise the decoder."""
+    facts = job.facts
+    return {
         "type": "transformer",
         "num_layers": facts.num_layers,
         "num_heads": facts.num_heads,
@@ -33,41 +83,6 @@ def configuration(job: Job) -> dict:
         "ff_size": facts.d_ff,
         "dropout": facts.dropout,
         "layer_norm": "pre",
-    }
-    by_tokens = job.options.get("batch_type") == "token"
-    return {
-        "name": "peer",
-        "model_dir": str(Path(job.output, "model")),
-        "use_cuda": False,
-        "random_seed": 1,
-        "data": {
-            "train": f"{job.work}/train",
-            "dev": f"{job.work}/val",
-            "dataset_type": "plain",
-            "src": {"lang": SOURCE, **side},
-            "trg": {"lang": TARGET, **side},
-        },
-        "testing": {"beam_size": 1},
-        "training": {
-            "optimizer": "adam",
-            "adam_betas": [0.9, 0.98],
-            "learning_rate": 0.001,
-            "learning_rate_min": 1e-9,
-            "normalization": "tokens",
-            "label_smoothing": 0.1,
-            "clip_grad_norm": 1.0,
-            "batch_type": "token" if by_tokens else "sentence",
-            "batch_size": facts.batch_tokens if by_tokens else facts.batch_sentences,
-            "epochs": 1000,
-            "logging_freq": 100,
-            "validation_freq": 10_000_000,
-        },
-        "model": {
-            "tied_embeddings": True,
-            "tied_softmax": True,
-            "encoder": dict(stack),
-            "decoder": dict(stack),
-        },
     }
 
 

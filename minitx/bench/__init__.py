@@ -1,0 +1,1 @@
+"""Measurements side by side: attention's variants, training steps, decoding."""
