@@ -19,8 +19,9 @@ from minitx.errors import UserError
 from minitx.evaluation import evaluate_split
 from minitx.models.transformer import Transformer, parameter_counts
 from minitx.nn.loss import plain_loss, projected_loss
+from minitx.nn.low_precision import lower_products
 from minitx.training.budget import Budget, planned_steps
-from minitx.training.checkpoints import WholeFiles, checkpoint_callbacks, mean_weights, newest_checkpoints, save_whole
+from minitx.training.checkpoints import checkpoint_callbacks, mean_weights, newest_checkpoints, save_whole
 from minitx.training.dashboards import close_loggers, make_loggers, upload_hint
 from minitx.training.datamodule import TranslationData
 from minitx.training.flops import flops_per_token
@@ -31,6 +32,7 @@ from minitx.training.module import NonFiniteLoss, TranslationModule
 from minitx.training.progress import choose_display
 from minitx.training.recorder import Recorder
 from minitx.training.run_directory import MetricsFile, RunDirectory
+from minitx.training.trainer import PRODUCTS, make_trainer
 from minitx.training.validation import TranslateValidation
 
 LOSSES = {"plain": plain_loss, "projected": projected_loss}
@@ -70,7 +72,9 @@ def build_model(config: DictConfig, corpus: Corpus) -> Transformer:
 
 def build_module(config: DictConfig, model: Transformer) -> TranslationModule:
     """What trains the model, step by step."""
-    settings = config.training
+    settings, products = config.training, PRODUCTS.get(config.trainer.precision)
+    if products is not None:
+        lower_products(model, products)
     return TranslationModule(
         model,
         optimizer=instantiate(config.optimizer),
@@ -79,6 +83,7 @@ def build_module(config: DictConfig, model: Transformer) -> TranslationModule:
         label_smoothing=settings.label_smoothing,
         clip_norm=settings.clip_norm,
         accumulate_batches=settings.accumulate_batches,
+        products=products,
     )
 
 
@@ -120,7 +125,7 @@ class _Run:
         )
         self.budget = Budget(self.recorder, self.limits, self.flops_per_token)
         self.loggers = self._loggers()
-        self.trainer = make_trainer(config, self.loggers, self._callbacks())
+        self.trainer = make_trainer(config.training, config.trainer, self.loggers, self._callbacks())
         self._describe(process)
 
     def _planned_steps(self) -> int | None:
@@ -269,30 +274,3 @@ class _Run:
                 **machine,
             },
         )
-
-
-def make_trainer(config: DictConfig, loggers: list[Any], callbacks: list[pl.Callback]) -> pl.Trainer:
-    """Lightning's loop on the devices that the configuration names; checkpoints are kept if a callback does it."""
-    settings, device = config.training, config.trainer
-    try:
-        return pl.Trainer(
-            accelerator=device.accelerator,
-            devices=device.devices,
-            num_nodes=device.num_nodes,
-            strategy=device.strategy,
-            precision=device.precision,
-            max_steps=-1 if settings.max_steps is None else settings.max_steps,
-            max_epochs=-1 if settings.max_epochs is None else settings.max_epochs,
-            val_check_interval=settings.validate_every * settings.accumulate_batches,
-            check_val_every_n_epoch=None,
-            num_sanity_val_steps=0,
-            logger=loggers,
-            callbacks=callbacks,
-            plugins=[WholeFiles()],
-            enable_checkpointing=any(isinstance(callback, pl.callbacks.Checkpoint) for callback in callbacks),
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            use_distributed_sampler=False,
-        )
-    except (ValueError, RuntimeError) as error:  # "No supported gpu backend found!" and the like
-        raise UserError(f"trainer.accelerator={device.accelerator}: {str(error).splitlines()[0]}") from error

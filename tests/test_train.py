@@ -13,6 +13,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from minitx.config import compose
 from minitx.errors import UserError
+from minitx.evaluation import evaluate_split
+from minitx.loading import load_run
+from minitx.nn.low_precision import LowPrecisionLinear
 from minitx.resources import toy_corpus_directory
 from minitx.train import train
 from minitx.training.interruption import Interrupted
@@ -225,3 +228,32 @@ def test_the_last_step_is_validated_wherever_it_falls(run):
     path = run("training.max_steps=13")
     assert [row["step"] for row in rows(path) if row["validation_loss"]] == ["10", "13"]
     assert read(path, "summary.json")["ended_by"] == "max_steps"
+
+
+def test_products_in_bfloat16_round_what_trains_and_not_what_is_reported(run):
+    low, plain = "trainer.precision=bf16-products", "training.loss=plain"
+    full, projected, low, low_plain = (
+        run("model.dropout=0.0", *changes) for changes in ([plain], [], [low], [low, plain])
+    )
+    assert [read(path, "run.json")["precision"] for path in (full, low)] == ["32-true", "bf16-products"]
+
+    def figures(path, name):
+        return [float(row[name]) for row in rows(path) if row[name]]
+
+    # bfloat16 keeps 8 bits of a factor; both forms of the loss lose about as much.
+    assert figures(projected, "train_loss") == pytest.approx(figures(full, "train_loss"), rel=1e-5)
+    for path in (low, low_plain):
+        assert figures(path, "train_loss") == pytest.approx(figures(full, "train_loss"), rel=2e-3)
+        assert figures(path, "train_loss") != figures(full, "train_loss")
+
+    loaded, reported = load_run(low), read(low, "summary.json")["test"]["test"]
+    assert not any(isinstance(module, LowPrecisionLinear) for module in loaded.model.modules())
+    scores, _ = evaluate_split(
+        loaded.model,
+        loaded.tokenizer,
+        loaded.corpus().tests["test"],
+        batch_tokens=1024,
+        beam_size=1,
+        length_penalty=0.6,
+    )
+    assert scores["loss"] == reported["loss"]

@@ -22,11 +22,12 @@ from minitx.data.corpus import Corpus
 from minitx.errors import UserError
 from minitx.launch import make_importable
 from minitx.models.transformer import parameter_counts
-from minitx.train import build_data, build_model, build_module, make_trainer
+from minitx.train import build_data, build_model, build_module
 from minitx.training.flops import flops_per_token
 from minitx.training.log_file import log_file
 from minitx.training.machine import peak_memory_bytes, prepare_process
 from minitx.training.module import NonFiniteLoss
+from minitx.training.trainer import make_trainer
 
 EXAMPLES = """examples:
   minitx bench train                                  the bundled toy corpus, as `minitx train` would begin
@@ -90,7 +91,7 @@ def _train(config: DictConfig, timer: StepTimer, console: Any) -> dict[str, Any]
     module = build_module(config, build_model(config, corpus))
     data = build_data(config, corpus)
     with tempfile.TemporaryDirectory() as directory, log_file(Path(directory, "messages")):
-        trainer = make_trainer(config, [], [timer])
+        trainer = make_trainer(config.training, config.trainer, [], [timer])
         if trainer.world_size > 1:
             raise UserError("minitx bench train measures one process: give trainer.devices=1.")
         operations = flops_per_token(module, data)

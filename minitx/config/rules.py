@@ -81,7 +81,7 @@ MAPPING = Rule("a group of keys", lambda value: isinstance(value, dict))
 
 # Keys of `training`, each of which may end a run.
 LIMITS = ("max_steps", "max_epochs", "max_tokens", "max_flops", "max_seconds")
-PRECISIONS = ("32-true", "bf16-mixed", "16-mixed", "bf16-true", "16-true", "64-true")
+PRECISIONS = ("32-true", "bf16-products", "bf16-mixed", "16-mixed", "bf16-true", "16-true", "64-true")
 
 RULES: Mapping[str, Rule] = {
     "seed": whole(0),

@@ -6,6 +6,7 @@ all V words; a token's loss is its cross-entropy with softmax(logits):
     (1 - ε) (log Z - z_y) + ε (log Z - mean_j z_j),   log Z = log Σ_j exp z_j
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -13,8 +14,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-CHUNK = 512
-"""Rows whose logits are held at once by `projected_loss`: 512 × 10,000 fp32 numbers are 20 MB."""
+from minitx.nn.low_precision import low_product
+
+LOGIT_BYTES = {"cpu": 20 * 2**20}
+"""Memory for the logits that `projected_loss` holds at once: what a CPU's caches hold, where a softmax is then three to
+six times as fast as from memory; other devices take `MORE_LOGIT_BYTES`."""
+MORE_LOGIT_BYTES = 256 * 2**20
 
 
 class LossSums(NamedTuple):
@@ -34,9 +39,10 @@ def plain_loss(
     weight: Float[Tensor, "vocab d_model"],
     target: Int[Tensor, " rows"],
     label_smoothing: float,
+    products: torch.dtype | None = None,
 ) -> LossSums:
     """The textbook form: all logits at once. The reference for `projected_loss`."""
-    logits = torch.nn.functional.linear(hidden, weight)
+    logits = torch.nn.functional.linear(hidden, weight) if products is None else low_product(hidden, weight, products)
     smoothed = torch.nn.functional.cross_entropy(logits, target, label_smoothing=label_smoothing, reduction="sum")
     with torch.no_grad():
         cross_entropy = torch.nn.functional.cross_entropy(logits, target, reduction="sum")
@@ -48,36 +54,52 @@ def projected_loss(
     weight: Float[Tensor, "vocab d_model"],
     target: Int[Tensor, " rows"],
     label_smoothing: float,
+    products: torch.dtype | None = None,
 ) -> LossSums:
-    """The same sums without ever holding all logits: `CHUNK` rows at a time, gradients made in the forward pass.
+    """The same sums without ever holding all logits: as many rows at a time as fit into `LOGIT_BYTES`, gradients
+    made in the forward pass.
 
     The logits of a batch are the largest tensor of a training step by far; written, read and differentiated whole
     they cost more than the Transformer's layers do.
+
+    Args:
+        products: what the factors of matrix products are rounded to, a half-precision type; None: what autocast says,
+            or nothing.
     """
-    return LossSums(*_ProjectedLoss.apply(hidden, weight, target, label_smoothing))  # type: ignore[no-untyped-call]
+    sums = _ProjectedLoss.apply(hidden, weight, target, label_smoothing, products)  # type: ignore[no-untyped-call]
+    return LossSums(*sums)
 
 
 class _ProjectedLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, target: Tensor, label_smoothing: float) -> Any:
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, target: Tensor, label_smoothing: float, products: torch.dtype | None
+    ) -> Any:
         need_gradient = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
         device = hidden.device.type
-        # Products in the precision that autocast asks for, everything else in single precision at least.
-        low = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden.dtype
-        wide = torch.promote_types(low, torch.float32)
-        rows, words = hidden.to(low), weight.to(low)
+        if products is None:
+            products = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden.dtype
+        # Products in that precision, everything else in single precision at least.
+        wide = torch.promote_types(products, torch.float32)
+        rows, words = hidden.to(products), weight.to(products)
+        mean_word = words.mean(dim=0, dtype=wide)
         grad_hidden = torch.empty_like(hidden) if need_gradient else None
         grad_weight = torch.zeros_like(weight, dtype=wide) if need_gradient else None
         sums = hidden.new_zeros(2, dtype=wide)
         with torch.autocast(device, enabled=False):
-            for first in range(0, len(rows), CHUNK):
-                chunk = slice(first, first + CHUNK)
-                log_p = (rows[chunk] @ words.T).to(wide).log_softmax(dim=-1)
-                sums += _sums(log_p, target[chunk], label_smoothing)
+            for chunk in _chunks(rows, len(words)):
+                logits = rows[chunk] @ words.T
+                p = logits.softmax(dim=-1)
+                sums += _sums(logits, p, rows[chunk].to(wide) @ mean_word, target[chunk], label_smoothing)
                 if grad_hidden is not None and grad_weight is not None:
-                    slope = _slope_in_place(log_p, target[chunk], label_smoothing).to(low)
+                    # The derivative of the smoothed sum by the logits is p - ε/V - (1 - ε) [j = y]; the part that is
+                    # the same for all words, ε/V, is taken out of the products below.
+                    slope = p.scatter_add_(1, target[chunk, None], p.new_full((len(p), 1), label_smoothing - 1))
                     grad_hidden[chunk] = slope @ words
                     grad_weight += slope.T @ rows[chunk]
+        if grad_hidden is not None and grad_weight is not None:
+            grad_hidden -= label_smoothing * mean_word.to(hidden.dtype)
+            grad_weight -= label_smoothing / len(words) * rows.sum(dim=0, dtype=wide)
         ctx.gradients = (grad_hidden, None if grad_weight is None else grad_weight.to(weight.dtype))
         smoothed, cross_entropy = sums.unbind()
         ctx.mark_non_differentiable(cross_entropy)
@@ -87,17 +109,21 @@ class _ProjectedLoss(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_smoothed: Tensor, _: Tensor) -> Any:
         grad_hidden, grad_weight = ctx.gradients
-        return grad_hidden * grad_smoothed, grad_weight * grad_smoothed, None, None
+        return grad_hidden * grad_smoothed, grad_weight * grad_smoothed, None, None, None
 
 
-def _sums(log_p: Tensor, target: Tensor, label_smoothing: float) -> Tensor:
-    cross_entropy = -log_p.gather(1, target[:, None]).sum()
-    uniform = -log_p.sum() / log_p.shape[1]
+def _chunks(rows: Tensor, num_words: int) -> Iterator[slice]:
+    """Slices of `rows` whose logits fit into the memory meant for them."""
+    size = LOGIT_BYTES.get(rows.device.type, MORE_LOGIT_BYTES) // (num_words * rows.element_size())
+    size = max(1, size if size < 128 else size // 128 * 128)  # whole tiles of a matrix product
+    return (slice(first, first + size) for first in range(0, len(rows), size))
+
+
+def _sums(logits: Tensor, p: Tensor, mean_logit: Tensor, target: Tensor, label_smoothing: float) -> Tensor:
+    """Both sums over some rows, from their logits, the softmax of these, and their mean over the words."""
+    wide = mean_logit.dtype
+    # log Z from the likeliest word: p of a true word may be too small for a number.
+    log_z = logits.amax(dim=1).to(wide) - p.amax(dim=1).to(wide).log()
+    cross_entropy = (log_z - logits.gather(1, target[:, None])[:, 0].to(wide)).sum()
+    uniform = (log_z - mean_logit).sum()
     return torch.stack([(1 - label_smoothing) * cross_entropy + label_smoothing * uniform, cross_entropy])
-
-
-def _slope_in_place(log_p: Tensor, target: Tensor, label_smoothing: float) -> Tensor:
-    """The derivative of the smoothed sum by the logits, p - ε/V - (1 - ε) [j = y], written over `log_p`."""
-    slope = log_p.exp_().sub_(label_smoothing / log_p.shape[1])
-    removed = torch.full((len(target), 1), label_smoothing - 1, dtype=slope.dtype, device=slope.device)
-    return slope.scatter_add_(1, target[:, None], removed)

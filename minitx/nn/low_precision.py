@@ -11,6 +11,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+ROWS = 256
+"""Products are made for multiples of so many rows: a CPU's library prepares a kernel for each shape that it has not
+seen lately, which takes longer than the product, and batches come in any number of rows."""
+
 
 class LowPrecisionLinear(nn.Linear):
     """x Wᵀ + b with factors rounded to `products` while training; parameters, sums and the result stay as they were.
@@ -24,8 +28,16 @@ class LowPrecisionLinear(nn.Linear):
         """The map; its name for `x` is that of `nn.Linear`."""
         if not self.training:
             return super().forward(input)
-        product: Tensor = _Product.apply(input, self.weight, self.products)  # type: ignore[no-untyped-call]
+        product = low_product(input, self.weight, self.products)
         return product if self.bias is None else product + self.bias
+
+
+def low_product(
+    x: Float[Tensor, "*batch in"], weight: Float[Tensor, "out in"], products: torch.dtype
+) -> Float[Tensor, "*batch out"]:
+    """x Wᵀ with both factors rounded to `products`, and the factors of its gradients likewise; in the dtype of `x`."""
+    product: Tensor = _Product.apply(x, weight, products)  # type: ignore[no-untyped-call]
+    return product
 
 
 def lower_products(model: nn.Module, products: torch.dtype) -> None:
@@ -39,15 +51,24 @@ def lower_products(model: nn.Module, products: torch.dtype) -> None:
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, products: torch.dtype) -> Tensor:
-        low_x, low_weight = x.to(products), weight.to(products)
-        ctx.save_for_backward(low_x, low_weight)
-        return nn.functional.linear(low_x, low_weight).to(x.dtype)
+        rows, low_weight = _rounded_rows(x, products), weight.to(products)
+        ctx.save_for_backward(rows, low_weight)
+        return (rows @ low_weight.T)[: x.numel() // x.shape[-1]].to(x.dtype).view(*x.shape[:-1], -1)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Any:
-        x, weight = ctx.saved_tensors
-        low = gradient.to(x.dtype)
-        grad_x = (low @ weight).to(gradient.dtype)
-        grad_weight = low.flatten(0, -2).T @ x.flatten(0, -2)
-        return grad_x, grad_weight.to(gradient.dtype), None
+        rows, weight = ctx.saved_tensors
+        slopes = _rounded_rows(gradient, rows.dtype)
+        grad_x = (slopes @ weight)[: gradient.numel() // gradient.shape[-1]].to(gradient.dtype)
+        grad_weight = (slopes.T @ rows).to(gradient.dtype)
+        return grad_x.view(*gradient.shape[:-1], -1), grad_weight, None
+
+
+def _rounded_rows(x: Float[Tensor, "*batch width"], dtype: torch.dtype) -> Float[Tensor, "rows width"]:
+    """The vectors of `x` in `dtype`, a row each, with rows of zeros at the end up to a multiple of `ROWS`."""
+    count, width = x.numel() // x.shape[-1], x.shape[-1]
+    rows = x.new_empty(-(-count // ROWS) * ROWS, width, dtype=dtype)
+    rows[:count].view(x.shape).copy_(x)
+    rows[count:] = 0
+    return rows

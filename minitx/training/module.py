@@ -20,7 +20,7 @@ UNIT = 4096.0
 """What sums are divided by before the backward pass: near a batch's token count, so that half precision does not
 overflow, and a power of two, so that undoing it is exact."""
 
-Loss = Callable[[Tensor, Tensor, Tensor, float], LossSums]
+Loss = Callable[[Tensor, Tensor, Tensor, float, torch.dtype | None], LossSums]
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ class TranslationModule(pl.LightningModule):
         label_smoothing: ε of §5.4.
         clip_norm: largest norm of a step's gradient; None: not clipped.
         accumulate_batches: batches that make one update.
+        products: what the factors of the output projection's products are rounded to while training, a half-precision
+            type; None: as they are. (Those of the layers are the model's own affair, see `lower_products`.)
 
     Attributes:
         gradient_observers: called with the number of each update when its gradients are complete, divided by the
@@ -89,6 +91,7 @@ class TranslationModule(pl.LightningModule):
         label_smoothing: float = 0.1,
         clip_norm: float | None = None,
         accumulate_batches: int = 1,
+        products: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.automatic_optimization = False
@@ -99,6 +102,7 @@ class TranslationModule(pl.LightningModule):
         self.label_smoothing = label_smoothing
         self.clip_norm = clip_norm
         self.accumulate_batches = accumulate_batches
+        self.products = products
         self.finished_step: StepFigures | None = None
         self.gradient_observers: list[Callable[[int], None]] = []
         self._open_step: list[tuple[Tensor, Batch]] = []
@@ -113,7 +117,9 @@ class TranslationModule(pl.LightningModule):
         source_mask = padding_mask(batch.source, self.model.pad_id)
         hidden = self.model.decode(batch.target_input, self.model.encode(batch.source), source_mask)
         real = batch.target_output != self.model.pad_id
-        return self.loss(hidden[real], self.model.embedding.weight, batch.target_output[real], self.label_smoothing)
+        rows, target = hidden[real], batch.target_output[real]
+        products = self.products if self.training else None
+        return self.loss(rows, self.model.embedding.weight, target, self.label_smoothing, products)
 
     def training_step(self, batch: Batch, batch_index: int) -> None:
         """Add a batch's gradient to the open step, and finish the step when it is full or the epoch ends."""

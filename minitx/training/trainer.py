@@ -1,0 +1,48 @@
+"""Lightning's trainer as minitx sets it up."""
+
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+
+from minitx.errors import UserError
+from minitx.training.checkpoints import WholeFiles
+
+# Precisions that are minitx's own, not Lightning's: single precision but for the products of linear maps.
+PRODUCTS = {"bf16-products": torch.bfloat16}
+
+
+def make_trainer(settings: Any, device: Any, loggers: list[Any], callbacks: list[pl.Callback]) -> pl.Trainer:
+    """Lightning's loop; checkpoints are kept if a callback does it.
+
+    Args:
+        settings: the group `training` of the configuration.
+        device: the group `trainer`.
+        loggers: where figures go.
+        callbacks: what else acts on steps and validations.
+
+    Raises:
+        UserError: if this machine does not have what `device` asks for.
+    """
+    try:
+        return pl.Trainer(
+            accelerator=device.accelerator,
+            devices=device.devices,
+            num_nodes=device.num_nodes,
+            strategy=device.strategy,
+            precision="32-true" if device.precision in PRODUCTS else device.precision,
+            max_steps=-1 if settings.max_steps is None else settings.max_steps,
+            max_epochs=-1 if settings.max_epochs is None else settings.max_epochs,
+            val_check_interval=settings.validate_every * settings.accumulate_batches,
+            check_val_every_n_epoch=None,
+            num_sanity_val_steps=0,
+            logger=loggers,
+            callbacks=callbacks,
+            plugins=[WholeFiles()],
+            enable_checkpointing=any(isinstance(callback, pl.callbacks.Checkpoint) for callback in callbacks),
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            use_distributed_sampler=False,
+        )
+    except (ValueError, RuntimeError) as error:  # "No supported gpu backend found!" and the like
+        raise UserError(f"trainer.accelerator={device.accelerator}: {str(error).splitlines()[0]}") from error
