@@ -1,6 +1,7 @@
 """What all tests share: one thread, no network, caches of their own, and the real Multi30k where there is a copy."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -27,6 +28,14 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     _caches = tempfile.TemporaryDirectory(prefix="minitx-tests-", ignore_cleanup_errors=True)
     for name in ("HF_HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR"):
         os.environ[name] = str(Path(_caches.name, name.lower()))
+
+
+@pytest.fixture(autouse=True)
+def _subnormals_as_before():
+    """Commands flush subnormal numbers to zero, for their whole process; the next test counts on them."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
 
 
 @pytest.fixture(scope="session")

@@ -19,12 +19,6 @@ from minitx.training.validation import TranslateValidation
 from minitx.translate import Translator
 
 
-@pytest.fixture(autouse=True)
-def _subnormals_as_before():
-    yield
-    torch.set_flush_denormal(False)
-
-
 @pytest.fixture
 def evaluate(capsys):
     """`evaluate(RUN, …)`: the records that `--json` prints."""

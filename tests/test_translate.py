@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 from minitx import translate
 from minitx.errors import UserError
@@ -18,12 +17,6 @@ from minitx.translate import Translator, main
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES = ["A dog runs across the street.", "The woman sings.", "Two men are reading a book."]
 LONG = "A dog runs across the street and three dogs sleep under a tree in the green garden of a small child"
-
-
-@pytest.fixture(autouse=True)
-def _subnormals_as_before():
-    yield
-    torch.set_flush_denormal(False)
 
 
 @pytest.fixture

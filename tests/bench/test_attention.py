@@ -25,12 +25,6 @@ CPU = torch.device("cpu")
 TINY = ["--lengths", "4,8", "--d-k", "4", "--batch", "2", "--heads", "2", "--repeats", "2", "--threads", "1"]
 
 
-@pytest.fixture(autouse=True)
-def _subnormals_as_before():
-    yield
-    torch.set_flush_denormal(False)
-
-
 @pytest.fixture
 def bench(tmp_path, capsys, monkeypatch):
     """`bench(…)`: the records of a tiny grid, and everything that was said to a person; drawn if asked for."""

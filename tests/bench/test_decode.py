@@ -13,12 +13,6 @@ from minitx.decoding import translate_ids
 from minitx.loading import load_run
 
 
-@pytest.fixture(autouse=True)
-def _subnormals_as_before():
-    yield
-    torch.set_flush_denormal(False)
-
-
 @pytest.fixture
 def bench(tmp_path, capsys):
     """`bench(RUN, …)`: the records and what was shown."""

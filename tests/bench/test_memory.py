@@ -15,12 +15,6 @@ MIB = 2**20
 linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 
 
-@pytest.fixture(autouse=True)
-def _subnormals_as_before():
-    yield
-    torch.set_flush_denormal(False)
-
-
 def two_then_one() -> None:
     """4 MB and 8 MB together, then 2 MB alone."""
     small = torch.ones(1_000_000)

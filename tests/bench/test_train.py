@@ -6,7 +6,6 @@ import os
 import signal
 
 import pytest
-import torch
 
 from minitx import cli
 from minitx.bench import train as bench_train
@@ -15,12 +14,6 @@ from minitx.bench.train import figures
 from minitx.config import compose
 from minitx.resources import toy_corpus_directory
 from minitx.train import train
-
-
-@pytest.fixture(autouse=True)
-def _subnormals_as_before():
-    yield
-    torch.set_flush_denormal(False)
 
 
 @pytest.fixture(scope="module")
