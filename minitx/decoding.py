@@ -92,7 +92,7 @@ def greedy(
             if not len(going_on):
                 break
             if len(going_on) < len(tokens):
-                state.select(going_on)
+                state.select(going_on, going_on)
                 sentence, tokens = sentence[going_on], tokens[going_on]
     return [
         _hypothesis(ids[: ids.index(eos_id)], log_p, length_penalty)
@@ -159,7 +159,6 @@ class _Beams:
         self.device = source.device
         self.sentence = list(range(len(source)))
         self.state = model.start_decoding(model.encode(source), padding_mask(source, model.pad_id))
-        self.state.select(torch.arange(len(source), device=self.device).repeat_interleave(beam_size))
         self.tokens = torch.full((len(source), beam_size), bos_id, device=self.device)
         self.history = torch.empty((len(source), beam_size, 0), dtype=torch.int64, device=self.device)
         # One live hypothesis to begin with: copies of it would find the same continuations again.
@@ -199,7 +198,8 @@ class _Beams:
     def keep(self, rows: list[int]) -> None:
         """Go on with the sentences at `rows`, each hypothesis with the cache of the one it extends."""
         kept = torch.tensor(rows, device=self.device)
-        self.state.select((kept[:, None] * self.size + self.origin[kept]).flatten())
+        hypotheses = (kept[:, None] * self.size + self.origin[kept]).flatten()
+        self.state.select(hypotheses, None if len(rows) == len(self.sentence) else kept)
         self.sentence = [self.sentence[row] for row in rows]
         self.tokens, self.log_p, self.history = self.tokens[kept], self.log_p[kept], self.history[kept]
 

@@ -70,14 +70,15 @@ class DecoderLayer(nn.Module):
 
     def step(
         self,
-        x: Float[Tensor, "batch 1 d_model"],
+        x: Float[Tensor, "rows 1 d_model"],
         past: KeysValues | None,
         memory: KeysValues,
-        source_mask: Bool[Tensor, "batch 1 1 source"],
-    ) -> tuple[Float[Tensor, "batch 1 d_model"], KeysValues]:
+        source_mask: Bool[Tensor, "sources 1 1 source"],
+    ) -> tuple[Float[Tensor, "rows 1 d_model"], KeysValues]:
         """The same layer at one new position; also gives the self-attention's keys and values so far.
 
-        No causal mask: the positions seen so far are exactly those that a new one may attend to.
+        No causal mask: the positions seen so far are exactly those that a new one may attend to. The rows of one
+        source, as many for each, are queries of one cross-attention, so that its keys and values are there once.
         """
         seen: list[KeysValues] = []
 
@@ -86,6 +87,10 @@ class DecoderLayer(nn.Module):
             seen.append(new if past is None else past.append(new))
             return self.self_attention.attend(y, seen[0], None)
 
+        def attend_to_memory(y: Tensor) -> Tensor:
+            by_source = y.view(len(memory.key), -1, y.shape[-1])  # sources, rows of each, d_model
+            return self.cross_attention.attend(by_source, memory, source_mask).view(y.shape)
+
         x = self.residuals[0](x, attend_to_past)
-        x = self.residuals[1](x, lambda y: self.cross_attention.attend(y, memory, source_mask))
+        x = self.residuals[1](x, attend_to_memory)
         return self.residuals[2](x, self.feed_forward), seen[0]

@@ -14,12 +14,15 @@ from minitx.nn.mask import causal_mask, padding_mask
 
 @dataclass
 class DecoderState:
-    """What decoding remembers of each row of a batch, so that a step costs one position.
+    """What decoding remembers of a batch of target rows, so that a step costs one position.
+
+    The rows of one source stand together, as many for each source: one in greedy search, a beam in beam search. They
+    share what is remembered of the source.
 
     Attributes:
-        source_mask: which source positions are words, [batch, 1, 1, source].
+        source_mask: which source positions are words, [sources, 1, 1, source].
         memory: each decoder layer's keys and values of the encoder's output, computed once a source.
-        past: each decoder layer's keys and values of the target so far; None before the first step.
+        past: each decoder layer's keys and values of the target rows so far; None before the first step.
         length: the number of target positions seen.
     """
 
@@ -28,11 +31,17 @@ class DecoderState:
     past: list[KeysValues | None]
     length: int = 0
 
-    def select(self, rows: Int[Tensor, " rows"]) -> None:
-        """Keep the batch rows at `rows`, in that order; a row may be repeated (beams) or left out (finished)."""
-        self.source_mask = self.source_mask.index_select(0, rows)
-        self.memory = [kept.select(rows) for kept in self.memory]
+    def select(self, rows: Int[Tensor, " rows"], sources: Int[Tensor, " sources"] | None = None) -> None:
+        """Keep the target rows at `rows`, in that order; a row may be repeated (beams) or left out.
+
+        Args:
+            rows: the rows to keep; those of one source stand together, as many for each.
+            sources: the sources that they belong to, in their order; None: all, in the order that they have.
+        """
         self.past = [kept and kept.select(rows) for kept in self.past]
+        if sources is not None:
+            self.source_mask = self.source_mask.index_select(0, sources)
+            self.memory = [kept.select(sources) for kept in self.memory]
 
 
 class Transformer(nn.Module):
@@ -119,8 +128,11 @@ class Transformer(nn.Module):
         projected = [layer.cross_attention.keys_values(memory) for layer in self.decoder]
         return DecoderState(source_mask, projected, [None] * len(self.decoder))
 
-    def decode_step(self, tokens: Int[Tensor, " batch"], state: DecoderState) -> Float[Tensor, "batch vocab"]:
-        """Logits of the token after `tokens`, the newest of each row. `state` moves on by one position."""
+    def decode_step(self, tokens: Int[Tensor, " rows"], state: DecoderState) -> Float[Tensor, "rows vocab"]:
+        """Logits of the token after `tokens`, the newest of each row. `state` moves on by one position.
+
+        There may be several rows a source, the same number for each, see `DecoderState`.
+        """
         x = self.embedding(tokens[:, None], first=state.length)
         for i, layer in enumerate(self.decoder):
             x, state.past[i] = layer.step(x, state.past[i], state.memory[i], state.source_mask)

@@ -117,19 +117,30 @@ def test_decode_and_logits_are_the_parts_of_forward(build):
 
 
 @pytest.mark.parametrize("steps", [0, 2])
-@pytest.mark.parametrize("rows", [[2, 1, 0], [1], [0, 0, 2, 2, 2], [2, 0, 1, 1]])
-def test_selected_rows_go_on_as_the_sentences_they_are(build, rows, steps):
-    model, rows = build().double(), torch.tensor(rows)
+@pytest.mark.parametrize("sources", [[2, 1, 0], [1], [2, 0]])
+@pytest.mark.parametrize("beam", [1, 3])
+def test_selected_rows_go_on_as_the_sentences_they_are(build, sources, beam, steps):
+    model, sources = build().double(), torch.tensor(sources)
     state = model.start_decoding(model.encode(SOURCE), padding_mask(SOURCE, 0))
+    rows = torch.arange(3).repeat_interleave(beam)
+    # Each row has words of its own, as the hypotheses of a beam do.
+    target = torch.randint(3, 13, (len(rows), 4), generator=torch.Generator().manual_seed(0))
     for i in range(steps):
-        model.decode_step(TARGET[:, i], state)
-    state.select(rows)
+        model.decode_step(target[:, i], state)
+    # Any rows of a source may go on, the same one several times too.
+    kept = (sources[:, None] * beam + torch.randint(beam, (len(sources), beam))).flatten()
+    state.select(kept, sources)
     assert state.length == steps
-    # Each row goes on with words of its own, as beams do.
-    new = torch.randint(3, 13, (len(rows), 4 - steps), generator=torch.Generator().manual_seed(0))
-    expected = model(SOURCE[rows], torch.cat([TARGET[rows, :steps], new], 1))
-    for i in range(steps, 4):
-        torch.testing.assert_close(model.decode_step(new[:, i - steps], state), expected[:, i], **EXACT)
+    target, rows = torch.cat([target[kept, :steps], target[: len(kept), steps:]], 1), rows[kept]
+    expected = model(SOURCE[rows], target)
+    for i in range(steps, 3):
+        torch.testing.assert_close(model.decode_step(target[:, i], state), expected[:, i], **EXACT)
+    # All sources stay, the rows of each in the reverse order.
+    reverse = torch.arange(len(kept)).view(-1, beam).flip(1).flatten()
+    state.select(reverse)
+    torch.testing.assert_close(
+        model.decode_step(target[reverse, 3], state), model(SOURCE[rows[reverse]], target[reverse])[:, 3], **EXACT
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
