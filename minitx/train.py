@@ -132,7 +132,7 @@ class _Run:
         """About how many steps there will be; None where only the clock will tell."""
         train, batches = self.corpus.train, len(self.data.train_dataloader())
         tokens = int(train.source_lengths.sum() + train.target_lengths.sum())
-        steps = -(-batches // self.config.training.accumulate_batches)
+        steps = batches / self.config.training.accumulate_batches
         return planned_steps(self.limits, steps, tokens, self.flops_per_token)
 
     def carry_out(self) -> dict[str, Any]:

@@ -257,3 +257,9 @@ def test_products_in_bfloat16_round_what_trains_and_not_what_is_reported(run):
         length_penalty=0.6,
     )
     assert scores["loss"] == reported["loss"]
+
+
+def test_validations_come_when_they_are_due_whatever_a_step_accumulates(run):
+    """Batches of an epoch are no multiple of those of a step, and fewer than those of two."""
+    path = run("training.accumulate_batches=5", "training.max_steps=12", "training.validate_every=3")
+    assert [row["step"] for row in rows(path) if row["validation_loss"]] == ["3", "6", "9", "12"]

@@ -111,7 +111,7 @@ class Corpus:
     @cached_property
     def tests(self) -> dict[str, ParallelDataset]:
         """The test sets by name, the main one first; each as `validation` is."""
-        return {name: self.split(name) for name in self._splits.tests}
+        return {name: self._evaluation_dataset(split) for name, split in self._splits.tests.items()}
 
     @cached_property
     def _evaluation_datasets(self) -> dict[str, ParallelDataset]:

@@ -83,10 +83,10 @@ class ParallelDataset(Dataset[Example]):
         Raises:
             UserError: a sentence is blank or too long; names the first such line.
         """
-        if self.split.first_blank is not None:
+        if (side := self.split.blank_side) is not None:
             raise UserError(
-                f"{self.split.first_blank} is blank ({self.split.num_blank} such pairs): evaluation leaves out no "
-                "pair, so remove the line from both sides or fill it."
+                f"{self.split.names[side]}, line {self.split.blank_line} is blank ({self.split.num_blank} such pairs): "
+                "evaluation leaves out no pair, so remove the line from both sides or fill it."
             )
         if self.num_too_long:
             row = int(self._too_long[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import stat
 import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator
@@ -68,10 +69,12 @@ def content_hash(path: Path) -> str:
     """A hash of the file's bytes (1.5 GB/s or so: under a second for millions of pairs).
 
     Raises:
-        UserError: the file cannot be read.
+        UserError: the file cannot be read, or only once, as a pipe can.
     """
     try:
         state = path.stat()
+        if not stat.S_ISREG(state.st_mode):
+            raise UserError(f"{path} is not a file that can be read more than once: save its lines in a file first.")
         return _hash_of(path, state.st_size, state.st_mtime_ns)
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error

@@ -17,6 +17,7 @@ from minitx.data.cache import Cache, code_version
 from minitx.data.lines import sentence
 from minitx.data.sources import Pair, PairSource, digest
 from minitx.data.tokenizer import EOS_ID, Tokenizer, train_tokenizer
+from minitx.errors import UserError
 
 PAIRS_FILE, LENGTHS_FILE, TOKENIZER_FILE = "pairs.arrow", "lengths.npy", "tokenizer.json"
 ROWS_AT_ONCE = 10_000
@@ -41,14 +42,16 @@ class PreparedSplit:
         names: what held the two sides, for messages.
         fingerprint: of data, tokenizer and code version.
         num_blank: pairs left out because a side of them was blank.
-        first_blank: where the first of them stands, or None.
+        blank_side: the side, 0 or 1, that was blank in the first of them, or None.
+        blank_line: the line where that stands, or None.
     """
 
     directory: Path
     names: tuple[str, str]
     fingerprint: str
     num_blank: int
-    first_blank: str | None
+    blank_side: int | None = None
+    blank_line: int | None = None
 
 
 def prepare_tokenizer(source: PairSource, split: str, limit: int | None, vocab_size: int, cache: Cache) -> Tokenizer:
@@ -58,9 +61,12 @@ def prepare_tokenizer(source: PairSource, split: str, limit: int | None, vocab_s
         logger.info("Learning %d pieces from %s and %s", vocab_size, *source.names(split))
         texts = (text for pair in sentences(source, split, limit) for text in (pair.source, pair.target))
         train_tokenizer(texts, vocab_size).save(directory / TOKENIZER_FILE)
+        require_unchanged(source, split, before)
         return {}
 
-    parts = (source.fingerprint(split), limit, vocab_size, code_version(), tokenizers.__version__)
+    before = source.fingerprint(split)
+
+    parts = (before, limit, vocab_size, code_version(), tokenizers.__version__)
     directory, _ = cache.entry("tokenizers", digest(*parts), build)
     return Tokenizer.load(directory / TOKENIZER_FILE)
 
@@ -72,9 +78,12 @@ def prepare_split(
 
     def build(directory: Path) -> dict[str, Any]:
         logger.info("Tokenising %s and %s", *source.names(split))
-        return _write(sentences(source, split, limit), tokenizer, directory, source.names(split))
+        facts = _write(sentences(source, split, limit), tokenizer, directory)
+        require_unchanged(source, split, before)
+        return facts
 
-    fingerprint = digest(source.fingerprint(split), limit, tokenizer.fingerprint, code_version())
+    before = source.fingerprint(split)
+    fingerprint = digest(before, limit, tokenizer.fingerprint, code_version())
     directory, facts = cache.entry("pairs", fingerprint, build)
     return PreparedSplit(directory, source.names(split), fingerprint, **facts)
 
@@ -85,23 +94,30 @@ def sentences(source: PairSource, split: str, limit: int | None) -> Iterator[Pai
         yield Pair(sentence(pair.source), sentence(pair.target), pair.line)
 
 
-def _write(pairs: Iterable[Pair], tokenizer: Tokenizer, directory: Path, names: tuple[str, str]) -> dict[str, Any]:
-    num_blank, first_blank = 0, None
+def require_unchanged(source: PairSource, split: str, fingerprint: str) -> None:
+    """Raise UserError if a split is no longer what it was: what was made of it would stand for the wrong data."""
+    if source.fingerprint(split) != fingerprint:
+        names = " or ".join(dict.fromkeys(source.names(split)))
+        raise UserError(f"{names} changed while it was read: start again when nothing writes to it any more.")
+
+
+def _write(pairs: Iterable[Pair], tokenizer: Tokenizer, directory: Path) -> dict[str, Any]:
+    num_blank, blank_side, blank_line = 0, None, None
     lengths = []
     remaining = iter(pairs)
     with pa.OSFile(str(directory / PAIRS_FILE), "wb") as sink, pa.ipc.new_stream(sink, SCHEMA) as writer:
         while chunk := list(islice(remaining, ROWS_AT_ONCE)):
             kept = [pair for pair in chunk if pair.source and pair.target]
-            if len(kept) < len(chunk) and first_blank is None:
+            if len(kept) < len(chunk) and blank_side is None:
                 blank = next(pair for pair in chunk if not (pair.source and pair.target))
-                first_blank = f"{names[1] if blank.source else names[0]}, line {blank.line}"
+                blank_side, blank_line = int(bool(blank.source)), blank.line
             num_blank += len(chunk) - len(kept)
             table = _tokenise(kept, tokenizer)
             writer.write_batch(table)
             lengths.append([table[name].value_lengths().to_numpy() for name in ("source_ids", "target_ids")])
     joined = np.concatenate(lengths, axis=1) if lengths else np.zeros((2, 0))
     np.save(directory / LENGTHS_FILE, joined.astype(np.int32))
-    return {"num_blank": num_blank, "first_blank": first_blank}
+    return {"num_blank": num_blank, "blank_side": blank_side, "blank_line": blank_line}
 
 
 def _tokenise(pairs: list[Pair], tokenizer: Tokenizer) -> pa.RecordBatch:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
@@ -154,7 +154,7 @@ def find_splits(there: Sequence[str], train: str, validation: str | None, tests:
         tests: each a split, or ``NAME=SPLIT`` to give it another name in results; None: every split named ``test…``.
 
     Raises:
-        UserError: no validation split is named or to be found.
+        UserError: no validation split is named or to be found, or a test's name is taken, missing or no file name.
     """
     if validation is None:
         validation = next((name for name in VALIDATION_NAMES if name in there), None)
@@ -164,8 +164,25 @@ def find_splits(there: Sequence[str], train: str, validation: str | None, tests:
         )
     if tests is None:
         tests = [name for name in there if name.startswith("test")]
-    named = [(name, split or name) for name, _, split in (test.partition("=") for test in tests)]
-    return Splits(train, validation, dict(named))
+    named: dict[str, str] = {}
+    for test in tests:
+        name, _, split = test.partition("=")
+        _check_test_name(name, test, named)
+        named[name] = split or name
+    return Splits(train, validation, named)
+
+
+def _check_test_name(name: str, test: str, taken: Mapping[str, str]) -> None:
+    """A test's name also names the files that hold its translations."""
+    if name in ("train", "validation"):
+        fault = f"{name} is what another split is called"
+    elif name in taken:
+        fault = f"two tests would be called {name}"
+    elif name in ("", "..") or name != Path(name).name or not name.isprintable():
+        fault = "its name has to serve as the name of a file"
+    else:
+        return
+    raise UserError(f"data.tests: {test!r}: {fault}. Write NAME=SPLIT with another NAME.")
 
 
 def digest(*parts: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -20,6 +21,9 @@ Ids = Iterable[int] | NDArray[np.integer]
 SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 SMALLEST_VOCABULARY = len(SPECIAL_TOKENS) + 256
 """The special tokens and the 256 bytes, with which any text can be spelt."""
+LONGEST_WORD = 5_000
+"""Characters without a blank among them, from which pieces are learnt."""
+_ENDLESS_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 
 class Tokenizer:
@@ -91,6 +95,9 @@ class Tokenizer:
 def train_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     """Learn a byte-level BPE from ``texts``; the same texts give the same tokenizer, byte for byte.
 
+    Nothing is learnt from words longer than `LONGEST_WORD`: they are none, and take time that grows with the square of
+    their length.
+
     The vocabulary may come out smaller than ``vocab_size`` where the texts hold nothing more to merge.
 
     Raises:
@@ -121,7 +128,13 @@ def _normalise(text: str) -> str:
 
 
 def _normalised(texts: Iterable[str]) -> Iterator[str]:
-    return map(_normalise, texts)
+    return map(_without_endless_words, map(_normalise, texts))
+
+
+def _without_endless_words(text: str) -> str:
+    if len(text) <= LONGEST_WORD:
+        return text
+    return _ENDLESS_WORD.sub(" ", text)
 
 
 def _from_string(serialised: str) -> Tokenizer:

@@ -45,7 +45,9 @@ class MaskedSoftmax(nn.Module):
             return scores.softmax(dim=-1)
         # The least finite number, not -inf: a row of -inf has no softmax, and its NaN would enter the backward pass.
         weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
-        return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+        # Where no allowed score is above that number, in half precision also one that has become -inf, the softmax has
+        # given the others weight.
+        return weights.masked_fill(~mask, 0.0)
 
 
 @dataclass

@@ -55,7 +55,9 @@ class Budget(pl.Callback):
             trainer.should_stop = True
 
 
-def planned_steps(limits: Limits, steps_per_epoch: int, tokens_per_epoch: int, flops_per_token: float) -> int | None:
+def planned_steps(
+    limits: Limits, steps_per_epoch: int | float, tokens_per_epoch: int, flops_per_token: float
+) -> int | None:
     """About how many steps a run will have by its budgets; None where only the clock limits it.
 
     Args:

@@ -122,12 +122,17 @@ class TranslationModule(pl.LightningModule):
         return self.loss(rows, self.model.embedding.weight, target, self.label_smoothing, products)
 
     def training_step(self, batch: Batch, batch_index: int) -> None:
-        """Add a batch's gradient to the open step, and finish the step when it is full or the epoch ends."""
+        """Add a batch's gradient to the open step, and finish the step when it is full or training ends.
+
+        A step goes on across the end of an epoch, so that it is `accumulate_batches` batches everywhere and steps can
+        be counted in batches.
+        """
         self.finished_step = None
         smoothed = self.sums(batch).smoothed
         self.manual_backward(smoothed / UNIT)
         self._open_step.append((smoothed.detach(), batch))
-        if len(self._open_step) == self.accumulate_batches or self.trainer.is_last_batch:
+        ends = self.trainer.is_last_batch and self.trainer.current_epoch + 1 == self.trainer.max_epochs
+        if len(self._open_step) == self.accumulate_batches or ends:
             self.finished_step = self._update()
             self._open_step.clear()
 

@@ -1,6 +1,7 @@
 """Lines end at \\n and nowhere else."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,11 @@ def test_missing_file(tmp_path: Path) -> None:
 )
 def test_sentence(line: str, expected: str) -> None:
     assert sentence(line) == expected
+
+
+def test_what_can_be_read_only_once_is_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path):
+        with pytest.raises(UserError, match="save its lines in a file"):
+            content_hash(path)

@@ -86,3 +86,21 @@ def test_fingerprint_follows_the_contents_alone(write_text: Write) -> None:
     assert TextFiles(source.directory, "de", "en").fingerprint("train") != before
     write_text({"train.de": "Ein Baum.\n"}, "one")
     assert source.fingerprint("train") != before
+
+
+@pytest.mark.parametrize(
+    ("tests", "words"),
+    [
+        (["validation=test"], "another split"),
+        (["train=test"], "another split"),
+        (["../../q=test"], "name of a file"),
+        (["x/y=test"], "name of a file"),
+        (["=test"], "name of a file"),
+        (["..=test"], "name of a file"),
+        (["a=test", "a=val"], "two tests"),
+        (["test", "test"], "two tests"),
+    ],
+)
+def test_names_of_tests_are_names_of_files_and_their_own(tests: list[str], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        find_splits(["train", "val", "test"], "train", None, tests)

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from minitx.data.tokenizer import BOS_ID, EOS_ID, PAD_ID, SMALLEST_VOCABULARY, UNK_ID, Tokenizer, train_tokenizer
+from minitx.data.tokenizer import (
+    BOS_ID,
+    EOS_ID,
+    LONGEST_WORD,
+    PAD_ID,
+    SMALLEST_VOCABULARY,
+    UNK_ID,
+    Tokenizer,
+    train_tokenizer,
+)
 from minitx.errors import UserError
 
 TEXTS = [f"{word} {i} Häuser, and </s> <pad> too!" for i in range(50) for word in ("Drei", "Three")]
@@ -143,3 +152,13 @@ def test_no_tokenizer_of_ours(tmp_path: Path) -> None:
     foreign.write_text("hello")
     with pytest.raises(UserError, match=r"foreign\.json is not a tokenizer of minitx"):
         Tokenizer.load(foreign)
+
+
+def test_pieces_are_not_learnt_from_endless_words() -> None:
+    texts = ["A dog runs.", "Ein Hund läuft."] * 20
+    endless = "xy" * LONGEST_WORD
+    plain, other = (train_tokenizer(several, 300) for several in (texts, [*texts, endless, f"A {endless} dog runs."]))
+    assert other.encode(endless) == plain.encode(endless)
+    assert other.decode(other.encode(endless)) == endless
+    longest = train_tokenizer([*texts, "z" * LONGEST_WORD], 300)
+    assert len(longest.encode("z" * 64)) < 64

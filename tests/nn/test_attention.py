@@ -251,3 +251,13 @@ def test_the_probability_of_dropout_reaches_the_weights():
     site, x = multi_head(dropout=1.0), vectors(BATCH, LENGTH, 12)
     assert not site(x, x, None).any()
     assert site.eval()(x, x, None).any()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_masked_keys_get_no_weight_however_low_the_others_scores_are(dtype):
+    mask = torch.tensor([True, True, False, False])[None, None, None]
+    scores = torch.tensor([[-torch.inf, -torch.inf, 0, 5], [torch.finfo(dtype).min] * 4, [-torch.inf, -9, 0, 5]])
+    weights = MaskedSoftmax()(scores.to(dtype)[None, None], mask)
+    assert (weights[..., 2:] == 0).all()
+    assert weights[0, 0, 2].tolist() == [0, 1, 0, 0]
+    assert weights.isfinite().all()

@@ -117,12 +117,17 @@ def test_o2_the_learning_rate_is_the_closed_form_with_accumulation(tmp_path):
     schedule = InverseSqrt(0.1, 3, 8)
     batches = list(cut(batch_of([2] * 14), [2] * 7))
     watch = fit(batches, tmp_path, schedule=schedule, accumulate_batches=2, max_epochs=2)
-    # Seven batches an epoch: three full steps and one of a single batch, at the epoch's end.
-    assert [figures.step for figures in watch.steps] == list(range(1, 9))
-    assert [figures.target_tokens for figures in watch.steps] == [8, 8, 8, 4] * 2
-    assert [figures.learning_rate for figures in watch.steps] == [schedule(step) for step in range(1, 9)]
+    # Seven batches an epoch: the fourth step takes the last of the one and the first of the next.
+    assert [figures.step for figures in watch.steps] == list(range(1, 8))
+    assert [figures.target_tokens for figures in watch.steps] == [8] * 7
+    assert [figures.learning_rate for figures in watch.steps] == [schedule(step) for step in range(1, 8)]
     first = watch.weights[1] - watch.weights[0]
     assert float(first.norm()) == pytest.approx(schedule(2) * watch.steps[1].gradient_norm, rel=1e-6)
+
+
+def test_o1_training_ends_with_a_step_of_the_batches_that_are_left(tmp_path):
+    watch = fit(list(cut(batch_of([2] * 14), [2] * 7)), tmp_path, accumulate_batches=4, max_epochs=2)
+    assert [figures.target_tokens for figures in watch.steps] == [16, 16, 16, 8]
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_names_the_pairs(tmp_path):
