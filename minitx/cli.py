@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from minitx.errors import UserError
+from minitx.output import DISK_FULL, STANDARD_OUTPUT, drop_unwritten, unwritable, writing
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -45,13 +46,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or os.environ.get("HYDRA_FULL_ERROR") == "1"
     arguments = [argument for argument in arguments if argument != "--debug"]
+    if sys.stderr is None:  # closed; what is meant for it must not land in what is opened next
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
     try:
         status = _run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            with writing(STANDARD_OUTPUT):
+                sys.stdout.flush()
         return status
+    except SystemExit as ended:
+        # Rich meets a reader that has gone by leaving with status 1.
+        if isinstance(ended.__context__, BrokenPipeError):
+            return BROKEN_PIPE
+        raise
     except BrokenPipeError:
         # The reader of our output has gone (`minitx … | head`). Python's own flush at exit must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_unwritten()
         return BROKEN_PIPE
     except KeyboardInterrupt:
         print("minitx: interrupted", file=sys.stderr)
@@ -59,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
+            drop_unwritten()
+            error = UserError(unwritable(error.filename or "the output", error))
         return _report(error)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from minitx.data.check import Report, check
 from minitx.data.sources import PairSource, TextFiles, aligned, stems
 from minitx.errors import UserError
+from minitx.output import printing, require_standard_output
 
 EXAMPLES = """examples:
   minitx data check --source a.en --target a.de      two files, line by line
@@ -29,8 +30,15 @@ def main(argv: Sequence[str]) -> int:
         UserError: there is nothing to look at, or the command is unclear.
     """
     arguments = _parser().parse_args(argv)
+    require_standard_output()
     report = _report(arguments.what, arguments.source, arguments.target)
-    if arguments.json:
+    with printing():
+        _print(report, arguments.json)
+    return 1 if report.faults() else 0
+
+
+def _print(report: Report, as_json: bool) -> None:
+    if as_json:
         print(json.dumps(report.as_data(), ensure_ascii=False, indent=2))
     else:
         from rich.console import Console
@@ -41,7 +49,6 @@ def main(argv: Sequence[str]) -> int:
         if not console.is_terminal:
             console.width = WIDTH_OF_A_FILE
         print_report(report, console)
-    return 1 if report.faults() else 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from minitx.data.sources import Pair, Splits, aligned, digest
 from minitx.errors import UserError
 from minitx.evaluation import Translations, evaluate_split
 from minitx.loading import LoadedRun, load_run
+from minitx.output import printing, require_standard_output, writing
 from minitx.training.machine import prepare_process
 from minitx.training.run_directory import RunDirectory
 from minitx.translate import add_search_options
@@ -79,6 +81,7 @@ def main(argv: Sequence[str]) -> int:
         raise UserError("Give both --source FILE and --target FILE: a score compares translations with references.")
     if arguments.source and (splits or data_path):
         raise UserError("Give either split=… or --source and --target, not both.")
+    require_standard_output()
     prepare_process(None)
     run = load_run(arguments.run, arguments.checkpoint, arguments.device)
     names = ("beam_size", "length_penalty", "max_length", "batch_size")
@@ -89,11 +92,13 @@ def main(argv: Sequence[str]) -> int:
     else:
         corpus = run.corpus(data_path)
         datasets = {name: corpus.split(name) for name in splits or ["test"]}  # all of them, before any is translated
+    _require_writable(run.path)
     records = [_evaluate(run, name, dataset, search) for name, dataset in datasets.items()]
-    if arguments.json:
-        print(json.dumps(records, ensure_ascii=False, indent=2))
-    else:
-        _print(records)
+    with printing():
+        if arguments.json:
+            print(json.dumps(records, ensure_ascii=False, indent=2))
+        else:
+            _print(records)
     return 0
 
 
@@ -116,6 +121,14 @@ def _from_files(run: LoadedRun, source: Path, target: Path) -> ParallelDataset:
         cache_directory=run.config["data"].get("cache_directory"),
     )
     return Corpus(FilePair(source, target), preparation, Batching()).validation
+
+
+def _require_writable(directory: Path) -> None:
+    """Raise UserError now, before minutes of work, if results could not be kept."""
+    for name in ("evaluations", "translations"):
+        with writing(directory / name):
+            (directory / name).mkdir(exist_ok=True)
+            tempfile.TemporaryFile(dir=directory / name).close()
 
 
 def _stem(file: Path) -> str:
@@ -151,16 +164,14 @@ def _keep(run: LoadedRun, record: dict[str, Any], translations: Translations) ->
     wanted = "-".join(parts).replace("/", "_")
     name, number = wanted, 1
     directory = run.path / "evaluations"
-    try:
+    with writing(directory):
         directory.mkdir(exist_ok=True)
-        while (directory / f"{name}.json").exists():
-            number += 1
-            name = f"{wanted}-{number}"
-        record_of_run = RunDirectory(run.path)
-        record_of_run.write_translations(name, **translations)
-        record_of_run.write_json(f"evaluations/{name}.json", record)
-    except OSError as error:
-        raise UserError(f"The evaluation cannot be kept in {run.path}: {error.strerror}.") from error
+    while (directory / f"{name}.json").exists():
+        number += 1
+        name = f"{wanted}-{number}"
+    record_of_run = RunDirectory(run.path)
+    record_of_run.write_translations(name, **translations)
+    record_of_run.write_json(f"evaluations/{name}.json", record)
     return name
 
 

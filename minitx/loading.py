@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import torch
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
+from omegaconf.errors import OmegaConfBaseException
 from torch import Tensor
 
+from minitx.config.rules import RULES, rule_for
 from minitx.config.sites import SITES
-from minitx.config.targets import find_target
+from minitx.config.targets import find_target, signature_of
 from minitx.data.corpus import Corpus
 from minitx.data.tokenizer import PAD_ID, Tokenizer
 from minitx.errors import UserError
@@ -56,7 +59,7 @@ class LoadedRun:
         changes: dict[str, Any] = {"tokenizer": str(self.path / "tokenizer.json")}
         if path is not None:
             changes["path"] = str(Path(path).expanduser().resolve())
-        corpus: Corpus = _instantiate(self.path, "data", self.config["data"], changes)
+        corpus: Corpus = _instantiate(self.path, "data", self.config["data"], changes, Corpus)
         return corpus
 
 
@@ -85,7 +88,7 @@ def load_run(path: str | Path, checkpoint: str | None = None, device: str = "aut
     for site in SITES:
         if isinstance(factory := config["model"].get(site), dict):
             find_target(f"model.{site}", factory.get("_target_"))  # says plainly what cannot be imported
-    model: Transformer = _instantiate(path, "model", config["model"], changes)
+    model: Transformer = _instantiate(path, "model", config["model"], changes, Transformer)
     _fill(model, weights, file, path)
     return LoadedRun(path, config, tokenizer, model.to(place).eval(), file, step)
 
@@ -105,14 +108,31 @@ def read_config(path: Path) -> dict[str, Any]:
         raise UserError(f"{path} is not a run directory ({inside}): give one that `minitx train` made.")
     try:
         config = json.loads(record.read_text(encoding="utf-8"))["config"]
-        if not all(isinstance(config[key], dict) for key in ("model", "data")):
+        if not all(isinstance(config[key], dict) for key in ("model", "data", "training")):
             raise TypeError
     except OSError as error:
         raise UserError(f"Cannot read {record}: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(f"{record} is damaged or no record of a minitx run: get the run directory again.") from error
+    for group in ("model", "data", "training"):
+        _check_values(record, group, config[group])
+    if "seed" in config:
+        RULES["seed"].check(f"{record}: seed", config["seed"])
     result: dict[str, Any] = config
     return result
+
+
+def _check_values(record: Path, group: str, node: dict[str, Any]) -> None:
+    """Raise UserError for a value of a kind that `minitx train` would not have taken."""
+    target = node.get("_target_")
+    known = signature_of(find_target(f"{record}: {group}", target)).parameters if target is not None else {}
+    for name, value in node.items():
+        key = f"{group}.{name}"
+        rule = RULES.get(key) or rule_for(known.get(name))
+        if rule is not None and not isinstance(value, dict):
+            rule.check(f"{record}: {key}", value)
+    if not isinstance(node.get("path"), str | None):  # null where the data are not in files of the user's
+        raise UserError(f"{record}: {group}.path must be text, the directory that holds the data.")
 
 
 def find_checkpoint(path: Path, name: str | None = None) -> Path:
@@ -144,6 +164,7 @@ def read_weights(file: Path) -> tuple[dict[str, Tensor], int | None]:
         UserError: the file is missing, damaged, or holds something else than tensors and plain data.
     """
     try:
+        _check_sums(file)
         content = torch.load(file, map_location="cpu", weights_only=True)
     except OSError as error:
         raise UserError(f"Cannot read the checkpoint {file}: {error.strerror or error}.") from error
@@ -152,17 +173,27 @@ def read_weights(file: Path) -> tuple[dict[str, Tensor], int | None]:
             f"{file} is no checkpoint of minitx: it is damaged or holds more than tensors and plain data, "
             "which could be code and is not opened."
         ) from error
-    except (RuntimeError, EOFError, ValueError, KeyError) as error:
+    except Exception as error:  # a file whose bytes have changed can raise anything
         raise UserError(
             f"The checkpoint {file} is damaged, cut short or foreign: choose another with --checkpoint."
         ) from error
     state = content.get("state_dict") if isinstance(content, dict) else None
     weights = {
-        name.removeprefix(MODEL_PREFIX): weight for name, weight in (state or {}).items() if isinstance(weight, Tensor)
+        name.removeprefix(MODEL_PREFIX): weight
+        for name, weight in (state.items() if isinstance(state, dict) else [])
+        if isinstance(name, str) and isinstance(weight, Tensor)
     }
     if not weights:
         raise UserError(f"{file} is no checkpoint of minitx: it holds no model's weights.")
     return weights, content.get("step", content.get("global_step"))
+
+
+def _check_sums(file: Path) -> None:
+    """Raise an exception if bytes have changed: torch writes checksums (1 GB/s or so), but does not look at them."""
+    if zipfile.is_zipfile(file):  # else it is of an old format without any
+        with zipfile.ZipFile(file) as archive:
+            if (broken := archive.testzip()) is not None:
+                raise ValueError(f"{broken} has changed")
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -175,20 +206,29 @@ def choose_device(name: str = "auto") -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise UserError(f"There is no device {name} here: choose cpu, or cuda with an NVIDIA GPU.") from error
+        torch.empty(1, device=device).tolist()  # a device that only pretends has no numbers
+    except Exception as error:  # each kind of device that torch has a name for is missing in a way of its own
+        raise UserError(f"There is no device {name} here: choose {' or '.join(_devices())}.") from error
     return device
 
 
-def _instantiate(path: Path, part: str, node: dict[str, Any], changes: dict[str, Any]) -> Any:
+def _devices() -> list[str]:
+    """The devices that there are, as --device takes them."""
+    cuda = [f"cuda:{number}" for number in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+    return ["cpu", *cuda, *(["mps"] if torch.backends.mps.is_available() else [])]
+
+
+def _instantiate(path: Path, part: str, node: dict[str, Any], changes: dict[str, Any], kind: type) -> Any:
     find_target(part, node.get("_target_"))
     try:
-        return instantiate(node, **changes)
-    except InstantiationException as error:
+        made = instantiate(node, **changes)
+        if not isinstance(made, kind):
+            raise TypeError(f"{node['_target_']} makes no {kind.__name__}.")
+        return made
+    except (InstantiationException, OmegaConfBaseException, RecursionError, TypeError) as error:
         if isinstance(error.__cause__, UserError):
             raise error.__cause__ from error
-        reason = str(error.__cause__ or error).splitlines()[0]
+        reason = (str(error.__cause__ or error) or type(error).__name__).splitlines()[0]
         raise UserError(
             f"The {part} that {path / 'run.json'} describes cannot be built: {reason} "
             "It may come from another version of minitx."
@@ -196,6 +236,7 @@ def _instantiate(path: Path, part: str, node: dict[str, Any], changes: dict[str,
 
 
 def _fill(model: Transformer, weights: dict[str, Tensor], file: Path, path: Path) -> None:
+    """Put the weights into the model, after which they are sure to be numbers of its own kind and shape."""
     try:
         model.load_state_dict(weights)
     except RuntimeError as error:
@@ -203,3 +244,9 @@ def _fill(model: Transformer, weights: dict[str, Tensor], file: Path, path: Path
         raise UserError(
             f"{file} does not fit the model in {path / 'run.json'} ({reason}): they are of two runs."
         ) from error
+    for name, weight in model.state_dict().items():
+        if not weight.isfinite().all():
+            raise UserError(
+                f"{file} holds weights that are not finite numbers ({name}), so that it cannot translate: the run "
+                "diverged, or the file is damaged. Choose another with --checkpoint."
+            )

@@ -7,7 +7,8 @@ from typing import Any
 
 import lightning.pytorch as pl
 import torch
-from hydra.utils import get_class, instantiate
+from hydra.utils import get_class, get_object, instantiate
+from lightning.pytorch.loggers import Logger
 from omegaconf import DictConfig
 from rich.console import Console
 
@@ -32,7 +33,7 @@ from minitx.training.module import NonFiniteLoss, TranslationModule
 from minitx.training.progress import choose_display
 from minitx.training.recorder import Recorder
 from minitx.training.run_directory import MetricsFile, RunDirectory
-from minitx.training.trainer import PRODUCTS, make_trainer
+from minitx.training.trainer import PRODUCTS, check_devices, make_trainer
 from minitx.training.validation import TranslateValidation
 
 LOSSES = {"plain": plain_loss, "projected": projected_loss}
@@ -49,6 +50,8 @@ def train(config: DictConfig) -> dict[str, Any]:
     if config.resume is not None:
         raise UserError(f"resume={config.resume}: runs cannot be resumed yet; leave it out to start a run of its own.")
     console = Console(stderr=True)
+    check_devices(config.training, config.trainer)
+    check_classes(config)
     process = prepare_process(config.trainer.threads)
     corpus: Corpus = instantiate(config.data).prepare()
     model = build_model(config, corpus)
@@ -66,8 +69,22 @@ def build_model(config: DictConfig, corpus: Corpus) -> Transformer:
     model: Transformer = instantiate(
         config.model, vocab_size=corpus.tokenizer.vocab_size, pad_id=PAD_ID, seed=config.seed
     )
+    if not isinstance(model, Transformer):
+        raise UserError(f"model._target_={config.model._target_} makes no minitx.models.transformer.Transformer.")
     torch.manual_seed(config.seed)
     return model
+
+
+def check_classes(config: DictConfig) -> None:
+    """Raise UserError where a logger or a callback is none of Lightning's."""
+    for group, base in (("logger", Logger), ("callbacks", pl.Callback)):
+        for name, node in config[group].items():
+            made = get_object(node["_target_"]) if node is not None else base
+            if not isinstance(made, type) or not issubclass(made, base):
+                raise UserError(
+                    f"{group}.{name}._target_={node['_target_']}: it must be a class below {base.__module__}."
+                    f"{base.__qualname__}."
+                )
 
 
 def build_module(config: DictConfig, model: Transformer) -> TranslationModule:

@@ -8,16 +8,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
 from minitx.data.lines import decode_lines, read_lines
 from minitx.errors import UserError
 from minitx.heatmap import check_format
 from minitx.loading import load_run
+from minitx.output import STANDARD_OUTPUT, writing
 from minitx.training.machine import prepare_process
 from minitx.translation_pool import Lines, TranslationPool
 from minitx.translator import Translation, Translator
@@ -56,17 +55,21 @@ def main(argv: Sequence[str]) -> int:
         raise UserError(f"--processes {arguments.processes}: there must be at least 1.")
     if arguments.processes > 1 and arguments.device not in ("auto", "cpu"):
         raise UserError(f"--processes shares out a CPU: leave it out with --device {arguments.device}.")
+    if not file and sys.stdin is None:
+        raise UserError("Standard input is closed: name the file to translate.")
+    if not arguments.output and sys.stdout is None:
+        raise UserError("Standard output is closed: give --output FILE.")
     prepare_process(None)
     command = _Command(arguments)
     if file and file.is_file():  # a pipe by name can be read only once
         command.check(read_lines(file), str(file))
-    with _output(arguments.output) as output:
+    with _Output(arguments.output) as output:
         if file:
             command.translate(read_lines(file), str(file), output)
         elif sys.stdin.isatty():
             command.converse(output)
         else:
-            command.translate(decode_lines(sys.stdin.buffer, "standard input"), "standard input", output)
+            command.translate(_standard_input(), "standard input", output)
     return 0
 
 
@@ -88,15 +91,14 @@ class _Command:
         for part in _parts(lines, name, CHUNK):
             self.translator.pieces(part.texts, part.numbered)
 
-    def translate(self, lines: Iterable[str], name: str, output: BufferedIOBase) -> None:
+    def translate(self, lines: Iterable[str], name: str, output: _Output) -> None:
         """Translate the `lines` of what messages call `name`, and write `output`."""
         if self.attention:
             lines = self._draw_only_sentence(lines)
         work = self._alone if self.arguments.processes == 1 else self._shared_out
         with _Progress() as progress:
             for part, found in work(lines, name, progress):
-                output.write("".join(map(self._lines, found)).encode())
-                output.flush()
+                output.write("".join(map(self._lines, found)))
                 progress.part_done(len(part.texts))
 
     def _alone(self, lines: Iterable[str], name: str, progress: _Progress) -> Iterator[_Translated]:
@@ -109,7 +111,7 @@ class _Command:
         with TranslationPool(arguments.processes, arguments.run, **where, **self.options) as pool:
             yield from pool.translate(_parts(lines, name, SHARE))
 
-    def converse(self, output: BufferedIOBase) -> None:
+    def converse(self, output: _Output) -> None:
         """Translate sentence by sentence at a terminal until the input ends."""
         print("One sentence a line; Ctrl-D ends.", file=sys.stderr)
         while True:
@@ -126,8 +128,7 @@ class _Command:
             except UserError as error:
                 print(error, file=sys.stderr)
             else:
-                output.write(self._lines(found).encode())
-                output.flush()
+                output.write(self._lines(found))
 
     def _draw_only_sentence(self, lines: Iterable[str]) -> list[str]:
         few = list(islice(lines, CHUNK))
@@ -188,13 +189,37 @@ def _parts(lines: Iterable[str], name: str, size: int) -> Iterator[Lines]:
         first += len(texts)
 
 
-def _output(path: Path | None) -> AbstractContextManager[BufferedIOBase]:
-    if path is None:
-        return nullcontext(cast(BufferedIOBase, sys.stdout.buffer))
+def _standard_input() -> Iterator[str]:
     try:
-        return path.open("wb")
-    except OSError as error:
-        raise UserError(f"Cannot write {path}: {error.strerror}.") from error
+        yield from decode_lines(sys.stdin.buffer, "standard input")
+    except OSError as error:  # a directory, for instance
+        raise UserError(f"Cannot read standard input: {error.strerror or error}.") from error
+
+
+class _Output:
+    """The file called `path`, or standard output: what is written is there at once, or a UserError says why not."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._name = path or STANDARD_OUTPUT
+        with writing(self._name):
+            # Unbuffered: after a failure nothing is left that closing would try to write again.
+            self._stream = cast(BinaryIO, path.open("wb", buffering=0) if path else sys.stdout.buffer)
+        self._own = path is not None
+
+    def __enter__(self) -> _Output:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._own:
+            with writing(self._name):
+                self._stream.close()
+
+    def write(self, text: str) -> None:
+        rest = memoryview(text.encode())
+        with writing(self._name):
+            while rest:  # an unbuffered file may take a part
+                rest = rest[self._stream.write(rest) :]
+            self._stream.flush()
 
 
 def _parser() -> argparse.ArgumentParser:

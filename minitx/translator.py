@@ -153,5 +153,5 @@ class Translator:
 
 def tested_with(run: LoadedRun) -> dict[str, Any]:
     """Beam size and length penalty of the run's own test."""
-    settings = run.config.get("training", {})
-    return {"beam_size": settings.get("beam_size", 4), "length_penalty": settings.get("length_penalty", 0.6)}
+    usual = {"beam_size": 4, "length_penalty": 0.6}
+    return {name: run.config["training"].get(name, value) for name, value in usual.items()}

@@ -263,3 +263,32 @@ def test_validations_come_when_they_are_due_whatever_a_step_accumulates(run):
     """Batches of an epoch are no multiple of those of a step, and fewer than those of two."""
     path = run("training.accumulate_batches=5", "training.max_steps=12", "training.validate_every=3")
     assert [row["step"] for row in rows(path) if row["validation_loss"]] == ["3", "6", "9", "12"]
+
+
+@pytest.mark.parametrize(
+    ("override", "key"),
+    [
+        ("trainer.accelerator=gpu", "trainer.accelerator=gpu"),
+        ("trainer.accelerator=tpu", "trainer.accelerator=tpu"),
+        ("trainer.devices=[0,5]", r"trainer.devices=\[0, 5\]"),
+        ("trainer.strategy=foo", "trainer.strategy=foo"),
+        ("+logger.x._target_=os.system", "logger.x._target_=os.system"),
+        ("+callbacks.x._target_=builtins.print", "callbacks.x._target_=builtins.print"),
+        ("model._target_=builtins.dict", "model._target_=builtins.dict"),
+    ],
+)
+def test_what_this_machine_or_program_has_not_is_named_before_a_run_directory_is_made(run, tmp_path, override, key):
+    if "gpu" in override and torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(UserError, match=key):
+        run(override)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_w2_a_key_that_is_refused_leaves_the_run_offline(run, capsys, monkeypatch):
+    monkeypatch.delenv("WANDB_MODE")
+    monkeypatch.setenv("WANDB_API_KEY", "bad")
+    path = run(logger="wandb")
+    assert read(path, "run.json")["status"] == "finished"
+    assert list((path / "wandb").glob("offline-run-*"))
+    assert "stays offline" in capsys.readouterr().err

@@ -58,6 +58,7 @@ def check(config: Plain, group_keys: Callable[[str], set[str]]) -> None:
             RULES[key].check(key, value)
     for group in GROUPS:
         _check_node(group, config[group], group_keys)
+        _check_complete(group, config[group])
     check_together(config)
 
 
@@ -87,6 +88,13 @@ def _check_node(path: str, node: Plain, group_keys: Callable[[str], set[str]]) -
             _check_node(key, value, group_keys)
         elif key in RULES:
             RULES[key].check(key, value)
+
+
+def _check_complete(group: str, node: Plain) -> None:
+    """`training` and `trainer` are read key by key: what is left of them after `~training` is not enough."""
+    missing = ruled_keys(group) - set(node) if group in ("training", "trainer") else set()
+    if missing:
+        raise UserError(f"{group}.{min(missing)} is not given: leave {group} as it is, or choose one of its options.")
 
 
 def _check_collection(path: str, node: Plain) -> None:

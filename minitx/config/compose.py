@@ -115,6 +115,8 @@ def _refuse_missing(config: DictConfig) -> None:
 def _make_paths_absolute(config: DictConfig, launch_directory: Path) -> None:
     for key in (*PATHS, "resume", "data.name"):
         path = OmegaConf.select(config, key)
+        if path == "":
+            raise UserError(f"{key} is empty: give a path, or leave {key}= out.")
         if isinstance(path, str) and not (key == "resume" and path == "auto"):
             absolute = launch_directory / Path(path).expanduser()
             if key != "data.name" or absolute.is_dir():  # a dataset is the name of one on the Hub or a directory

@@ -34,12 +34,17 @@ class Rule:
             raise UserError(f"{key}={_written(value)}: it must be {self.wanted}.")
 
 
-def whole(at_least: int | None = None) -> Rule:
-    """A whole number. True and 1.0 are none: they are more often a slip than meant."""
-    limit = "" if at_least is None else f" of at least {at_least}"
+def whole(at_least: int | None = None, at_most: int | None = None) -> Rule:
+    """A whole number within the limits given. True and 1.0 are none: they are more often a slip than meant."""
+    limits = [
+        *([f"of at least {at_least}"] if at_least is not None else []),
+        *([f"at most {at_most}"] if at_most is not None else []),
+    ]
     return Rule(
-        f"a whole number{limit}",
-        lambda value: type(value) is int and (at_least is None or value >= at_least),
+        " ".join(["a whole number", " and ".join(limits)]).strip(),
+        lambda value: (
+            type(value) is int and (at_least is None or value >= at_least) and (at_most is None or value <= at_most)
+        ),
     )
 
 
@@ -75,6 +80,7 @@ def either(first: Rule, second: Rule) -> Rule:
 
 
 TEXT = Rule("text", lambda value: isinstance(value, str))
+SOME_TEXT = Rule("text that is not empty", lambda value: isinstance(value, str) and value.strip() != "")
 FLAG = Rule("true or false", lambda value: isinstance(value, bool))
 TEXTS = Rule("a list of texts", lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value))
 MAPPING = Rule("a group of keys", lambda value: isinstance(value, dict))
@@ -83,12 +89,15 @@ MAPPING = Rule("a group of keys", lambda value: isinstance(value, dict))
 LIMITS = ("max_steps", "max_epochs", "max_tokens", "max_flops", "max_seconds")
 PRECISIONS = ("32-true", "bf16-products", "bf16-mixed", "16-mixed", "bf16-true", "16-true", "64-true")
 
+# Below this a number is rounded to 0 in fp16.
+SMALLEST_FP16 = 2.0**-25
+
 RULES: Mapping[str, Rule] = {
-    "seed": whole(0),
+    "seed": whole(0, 2**63 - 1),
     "name": TEXT.or_null(),
     "group": TEXT.or_null(),
     "tags": TEXTS,
-    "run_directory": TEXT,
+    "run_directory": SOME_TEXT,
     "resume": TEXT.or_null(),
     "model.num_layers": whole(1),
     "model.num_decoder_layers": whole(1).or_null(),
@@ -119,6 +128,12 @@ RULES: Mapping[str, Rule] = {
     "training.loss": one_of("projected", "plain"),
     "callbacks.attention_probe.every": whole(1).or_null(),
     "callbacks.attention_probe.pairs": whole(1),
+    "optimizer.betas": Rule(
+        "two numbers of at least 0 and below 1",
+        lambda value: (
+            isinstance(value, list) and len(value) == 2 and all(real(at_least=0.0, below=1.0).holds(x) for x in value)
+        ),
+    ),
     "optimizer.eps": real(above=0.0),
     "optimizer.weight_decay": real(at_least=0.0),
     "schedule.peak_learning_rate": real(above=0.0).or_null(),
@@ -136,9 +151,10 @@ RULES: Mapping[str, Rule] = {
     "trainer.num_nodes": whole(1),
     "trainer.strategy": TEXT,
     "trainer.precision": one_of(*PRECISIONS),
-    "trainer.threads": whole(1).or_null(),
+    "trainer.threads": whole(1, 1024).or_null(),
+    "data.tests": TEXTS.or_null(),
     "data.batch_tokens": whole(1),
-    "data.vocab_size": whole(1),
+    "data.vocab_size": whole(1, 10_000_000),
     "data.max_length": whole(1).or_null(),
     "data.num_workers": whole(0),
     "data.pool_size": whole(1),
@@ -178,6 +194,7 @@ def check_together(config: Mapping[str, Any]) -> None:
             raise UserError(
                 f"model.d_model={d_model}: it must be even, since positions are pairs of sine and cosine (§3.5)."
             )
+    check_half_precision(config)
     if all(training.get(limit) is None for limit in LIMITS):
         raise UserError(
             f"Training would never end: give at least one of {', '.join(f'training.{limit}' for limit in LIMITS)}."
@@ -186,6 +203,16 @@ def check_together(config: Mapping[str, Any]) -> None:
     if peak is not None and final is not None and final > peak:
         raise UserError(
             f"schedule.final_learning_rate={final} is above schedule.peak_learning_rate={peak}: it must not be."
+        )
+
+
+def check_half_precision(config: Mapping[str, Any]) -> None:
+    """Raise UserError where the optimizer's eps is no number in fp16: updates would be divided by zero."""
+    eps = config["optimizer"].get("eps")
+    if config["trainer"].get("precision") == "16-true" and isinstance(eps, float) and eps < SMALLEST_FP16:
+        raise UserError(
+            f"optimizer.eps={eps:g} is zero in fp16, which trainer.precision=16-true keeps weights and updates in: "
+            "use trainer.precision=16-mixed, or give optimizer.eps=1e-4."
         )
 
 

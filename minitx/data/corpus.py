@@ -161,6 +161,8 @@ class Corpus:
         dataset = ParallelDataset(prepared, self.preparation.max_length)
         if not len(dataset):
             files = " and ".join(dict.fromkeys(prepared.names))
+            if not prepared.num_blank and not dataset.num_too_long:
+                raise UserError(f"{files} hold no pairs, they are empty: name files that hold sentences.")
             raise UserError(
                 f"No pair of {files} can be used: {prepared.num_blank} are blank and {dataset.num_too_long} longer "
                 f"than data.max_length={self.preparation.max_length}."

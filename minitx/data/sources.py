@@ -190,12 +190,14 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def find_directory(path: str | Path) -> Path:
+def find_directory(path: str | Path | None) -> Path:
     """The directory at ``path``.
 
     Raises:
-        UserError: there is none.
+        UserError: there is none, or none is named.
     """
+    if path is None or not str(path).strip():
+        raise UserError("data.path is empty: name the directory that holds the data, data.path=DIR.")
     directory = Path(path).expanduser()
     if not directory.is_dir():
         raise UserError(f"data.path={path} is not a directory (looked for {directory.absolute()}).")

@@ -1,6 +1,7 @@
 """Checkpoints: written whole or not at all, tensors and plain data only; and the mean of several."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,17 @@ def save_whole(content: dict[str, Any], path: Path) -> None:
     Raises:
         UserError: if the disk is full or the directory cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
             torch.save(content, file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
     except (OSError, RuntimeError) as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
         reason = error.strerror if isinstance(error, OSError) else str(error).splitlines()[0]
         raise UserError(
             f"The checkpoint {path} cannot be written ({reason}); earlier checkpoints are intact."

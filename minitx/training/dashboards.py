@@ -3,7 +3,9 @@
 import netrc
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -33,21 +35,34 @@ def make_loggers(
         if made is TensorBoardLogger:
             logger = factory(save_dir=str(directory), name="", version="tensorboard")
         elif made is WandbLogger:
-            logger = factory(
-                save_dir=str(directory),
-                offline=not wandb_is_logged_in(),
-                log_model=False,
-                config=dict(config),
-                **labels,
-            )
-            # Lightning passes this on though it is not set, and wandb would warn of it at every start.
-            logger._wandb_init.pop("anonymous", None)
+            logger = _wandb_logger(partial(factory, save_dir=str(directory), config=dict(config), **labels))
         else:
             logger = factory(save_dir=str(directory))
         if made is not WandbLogger:
             logger.log_hyperparams(dict(config))
         loggers.append(logger)
     return loggers
+
+
+def _wandb_logger(make: LoggerFactory) -> WandbLogger:
+    """A run on the server if the user is logged in and it answers, else one that stays in the run directory."""
+    for offline in [True] if not wandb_is_logged_in() else [False, True]:
+        logger = make(offline=offline, log_model=False)
+        assert isinstance(logger, WandbLogger)
+        # Lightning passes this on though it is not set, and wandb would warn of it at every start.
+        logger._wandb_init.pop("anonymous", None)
+        if offline:
+            logger._wandb_init["mode"] = "offline"  # wandb reads the environment once, maybe before
+        try:
+            _ = logger.experiment
+        except Exception as error:  # of whatever kind: a dashboard is no reason not to train
+            if offline:
+                raise
+            reason = (str(error) or type(error).__name__).strip().splitlines()[0]
+            print(f"Weights & Biases does not take this run ({reason}): it stays offline.", file=sys.stderr)
+        else:
+            break
+    return logger
 
 
 def draw_together(loggers: Sequence[Logger], charts: Mapping[str, Mapping[str, list[str]]]) -> None:
@@ -96,5 +111,11 @@ def upload_hint(directory: Path) -> str | None:
 
 def _quieten_wandb() -> None:
     """No prompt, no chatter, no wait for a network that is not there. The user's own settings win."""
-    for name, value in {"WANDB_SILENT": "true", "WANDB_CONSOLE": "off", "WANDB_DISABLE_CODE": "true"}.items():
+    settings = {
+        "WANDB_SILENT": "true",
+        "WANDB_CONSOLE": "off",
+        "WANDB_DISABLE_CODE": "true",
+        "WANDB_INIT_TIMEOUT": "20",  # seconds; wandb's own 90 are long where there is a key and no network
+    }
+    for name, value in settings.items():
         os.environ.setdefault(name, value)

@@ -4,10 +4,12 @@ import csv
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from minitx.errors import UserError
+from minitx.output import writing
 
 Figures = Mapping[str, int | float]
 
@@ -68,6 +70,8 @@ class RunDirectory:
 
     def write_translations(self, split: str, **sides: list[str]) -> None:
         """Write `translations/<split>.<side>.txt`, a line a sentence: `hyp`, `ref`, `src`."""
+        with writing(self.path / "translations"):
+            (self.path / "translations").mkdir(exist_ok=True)
         for side, lines in sides.items():
             text = "".join(_one_line(line) + "\n" for line in lines)
             _write_whole(self.path / "translations" / f"{split}.{side}.txt", text)
@@ -95,10 +99,11 @@ class MetricsFile:
         if not self._row:
             return
         new = [name for name in self._row if name not in self._columns]
-        if new:
-            self._add_columns(new)
-        with self.path.open("a", encoding="utf-8", newline="") as file:
-            csv.DictWriter(file, self._columns, restval="", lineterminator="\n").writerow(self._row)
+        with writing(self.path):
+            if new:
+                self._add_columns(new)
+            with self.path.open("a", encoding="utf-8", newline="") as file:
+                csv.DictWriter(file, self._columns, restval="", lineterminator="\n").writerow(self._row)
         self._row = {}
 
     def _add_columns(self, new: list[str]) -> None:
@@ -117,12 +122,18 @@ class MetricsFile:
 
 def _write_whole(path: Path, text: str) -> None:
     partial = path.with_name(path.name + ".partial")
-    # newline="": a carriage return inside a sentence stays what it is.
-    with partial.open("w", encoding="utf-8", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    try:
+        # newline="": a carriage return inside a sentence stays what it is.
+        with writing(path), partial.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        with writing(path):
+            os.replace(partial, path)
+    except UserError:
+        with suppress(OSError):
+            partial.unlink()
+        raise
 
 
 def _one_line(text: str) -> str:

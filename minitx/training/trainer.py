@@ -1,5 +1,9 @@
 """Lightning's trainer as minitx sets it up."""
 
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import lightning.pytorch as pl
@@ -24,7 +28,7 @@ def make_trainer(settings: Any, device: Any, loggers: list[Any], callbacks: list
     Raises:
         UserError: if this machine does not have what `device` asks for.
     """
-    try:
+    with _named_mistakes(device):
         return pl.Trainer(
             accelerator=device.accelerator,
             devices=device.devices,
@@ -44,5 +48,34 @@ def make_trainer(settings: Any, device: Any, loggers: list[Any], callbacks: list
             enable_model_summary=False,
             use_distributed_sampler=False,
         )
-    except (ValueError, RuntimeError) as error:  # "No supported gpu backend found!" and the like
-        raise UserError(f"trainer.accelerator={device.accelerator}: {str(error).splitlines()[0]}") from error
+
+
+def check_devices(settings: Any, device: Any) -> None:
+    """Raise UserError now if `make_trainer` would, before anything is made on disk."""
+    log = logging.getLogger("lightning.pytorch")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            make_trainer(settings, device, [], [])
+    finally:
+        log.setLevel(level)
+
+
+@contextmanager
+def _named_mistakes(device: Any) -> Iterator[None]:
+    """What Lightning says of a device that is not there, as a mistake in the key at fault.
+
+    It raises errors of many kinds: "No supported gpu backend found!", a missing module of another vendor, a list of
+    devices where it wants a number.
+    """
+    try:
+        yield
+    except Exception as error:
+        reason = (str(error) or type(error).__name__).strip().splitlines()[0]
+        words = reason.lower()
+        key = next((name for name in ("strategy", "devices") if name in words), "accelerator")
+        raise UserError(
+            f"trainer.{key}={device[key]}: {reason.rstrip('.')}. trainer=auto takes what this machine has."
+        ) from error

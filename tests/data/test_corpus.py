@@ -271,32 +271,6 @@ def test_a_source_of_ones_own(tmp_path: Path, pairs: list[tuple[str, str]]) -> N
     assert isinstance(TextFiles(tmp_path, "en", "de"), TextFiles)
 
 
-def test_files_that_change_while_they_are_read_are_not_kept(
-    build: Callable[..., Corpus], corpus_directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read, file = TextFiles.pairs, corpus_directory / "train.en"
-
-    def read_while_somebody_writes(self: TextFiles, split: str) -> Iterator[Pair]:
-        yield from read(self, split)
-        file.write_bytes(file.read_bytes().swapcase())
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TextFiles, "pairs", read_while_somebody_writes)
-        with pytest.raises(UserError, match=r"train\.en or .*train\.de changed while"):
-            build(corpus_directory).prepare()
-    assert build(corpus_directory).prepare().train.sources() == file.read_text(encoding="utf-8").splitlines()
-
-
-def test_a_message_names_the_files_at_hand_and_not_those_that_filled_the_cache(
-    build: Callable[..., Corpus], write_text: Write
-) -> None:
-    text = {f"{split}.{side}": "A.\n\nC.\n" for split in ("train", "val") for side in ("en", "de")}
-    for place in ("first", "second"):
-        directory = write_text(text, place)
-        with pytest.raises(UserError, match=rf"{place}/val\.en, line 2 is blank"):
-            _ = build(directory).validation
-
-
 def test_a_test_called_like_a_file_of_another_split(build: Callable[..., Corpus], write_text: Write) -> None:
     text = {f"{split}.{side}": f"{split}.\n" for split in ("train", "val", "test") for side in ("en", "de")}
     corpus = build(write_text(text), tests=["val=test", "test=val"])
