@@ -27,7 +27,7 @@ def test_refused_with_the_limit(override: str, words: str) -> None:
         compose(["trainer=smoke", override])
 
 
-@pytest.mark.parametrize("override", ["seed=9223372036854775807", "optimizer.betas=[0,0.999]", "data.tests=[a=test]"])
+@pytest.mark.parametrize("override", ["seed=9223372036854775807", "optimizer.betas=[0,0.999]", 'data.tests=["a=test"]'])
 def test_what_is_within_them_is_taken(override: str) -> None:
     compose([override])
 
