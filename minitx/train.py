@@ -54,14 +54,14 @@ def train(config: DictConfig) -> dict[str, Any]:
     check_classes(config)
     process = prepare_process(config.trainer.threads)
     corpus: Corpus = instantiate(config.data).prepare()
-    model = build_model(config, corpus)
+    module, data = build_module(config, build_model(config, corpus)), build_data(config, corpus)
     run = RunDirectory.create(Path(config.run_directory), f"{readable_name(config)}-{config_hash(config)}")
     with log_file(run.path / "train.log"):
         console.print(f"run directory {run.path}", highlight=False, soft_wrap=True)
         for note in corpus.notes:
             console.print(note, highlight=False, soft_wrap=True)
         corpus.tokenizer.save(run.path / "tokenizer.json")
-        return _Run(config, corpus, model, run, console, process).carry_out()
+        return _Run(config, corpus, module, data, run, console, process).carry_out()
 
 
 def build_model(config: DictConfig, corpus: Corpus) -> Transformer:
@@ -107,7 +107,7 @@ def build_module(config: DictConfig, model: Transformer) -> TranslationModule:
 def build_data(config: DictConfig, corpus: Corpus) -> TranslationData:
     """The batches, in an order that depends on the seed alone."""
     batching = corpus.batching
-    return TranslationData(
+    data = TranslationData(
         corpus.train,
         corpus.validation,
         batching.batch_tokens,
@@ -115,6 +115,9 @@ def build_data(config: DictConfig, corpus: Corpus) -> TranslationData:
         num_workers=batching.num_workers,
         pool_size=batching.pool_size,
     )
+    for loader in (data.train_dataloader, data.val_dataloader):
+        loader()  # refuses batches too small for the longest sentence
+    return data
 
 
 class _Run:
@@ -124,14 +127,14 @@ class _Run:
         self,
         config: DictConfig,
         corpus: Corpus,
-        model: Transformer,
+        module: TranslationModule,
+        data: TranslationData,
         run: RunDirectory,
         console: Console,
         process: dict[str, Any],
     ) -> None:
-        self.config, self.corpus, self.model, self.run, self.console = config, corpus, model, run, console
-        self.module = build_module(config, model)
-        self.data = build_data(config, corpus)
+        self.config, self.corpus, self.run, self.console = config, corpus, run, console
+        self.module, self.data, self.model = module, data, module.model
         self.flops_per_token = flops_per_token(self.module, self.data)
         self.limits = {name: config.training[name] for name in LIMITS}
         self.recorder = Recorder(

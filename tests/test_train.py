@@ -275,6 +275,8 @@ def test_validations_come_when_they_are_due_whatever_a_step_accumulates(run):
         ("+logger.x._target_=os.system", "logger.x._target_=os.system"),
         ("+callbacks.x._target_=builtins.print", "callbacks.x._target_=builtins.print"),
         ("model._target_=builtins.dict", "model._target_=builtins.dict"),
+        ("data.batch_tokens=1", "data.batch_tokens=1"),
+        ("data.pool_size=0", "data.pool_size=0"),
     ],
 )
 def test_what_this_machine_or_program_has_not_is_named_before_a_run_directory_is_made(run, tmp_path, override, key):

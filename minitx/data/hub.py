@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import datasets
 
-from minitx.data.sources import Pair, Splits, digest, find_splits
+from minitx.data.sources import Pair, Splits, check_sides_differ, digest, find_splits
 from minitx.errors import UserError
 
 SECONDS_TO_WAIT = 4
@@ -107,6 +107,7 @@ class Hub:
         validation: str | None = None,
         tests: Sequence[str] | None = None,
     ) -> None:
+        check_sides_differ(source_language, target_language)
         self.dataset = dataset
         self.source_language, self.target_language = source_language, target_language
         self._train, self._validation, self._tests = train, validation, tests

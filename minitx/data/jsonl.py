@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from minitx.data.lines import content_hash, read_lines
-from minitx.data.sources import Pair, Splits, digest, find_directory, find_file, find_splits, stems
+from minitx.data.sources import Pair, Splits, check_sides_differ, digest, find_directory, find_file, find_splits, stems
 from minitx.errors import UserError
 
 
@@ -29,6 +29,7 @@ class Jsonl:
         validation: str | None = None,
         tests: Sequence[str] | None = None,
     ) -> None:
+        check_sides_differ(source_language, target_language)
         self.path = path
         self.source_language, self.target_language = source_language, target_language
         self._train, self._validation, self._tests = train, validation, tests

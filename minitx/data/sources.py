@@ -71,6 +71,7 @@ class TextFiles:
         validation: str | None = None,
         tests: Sequence[str] | None = None,
     ) -> None:
+        check_sides_differ(source_language, target_language)
         self.path = path
         self.source_language, self.target_language = source_language, target_language
         self._train, self._validation, self._tests = train, validation, tests
@@ -102,6 +103,14 @@ class TextFiles:
         return (
             find_file(self.directory, f"{split}.{self.source_language}"),
             find_file(self.directory, f"{split}.{self.target_language}"),
+        )
+
+
+def check_sides_differ(source: str | int, target: str | int, what: str = "language") -> None:
+    """Raise UserError where both sides of the pairs would be the same text."""
+    if source == target:
+        raise UserError(
+            f"data.source_{what} and data.target_{what} are both {source}: each sentence would be its own translation."
         )
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from minitx.data.lines import content_hash, read_lines
-from minitx.data.sources import Pair, Splits, digest, find_directory, find_file, find_splits, stems
+from minitx.data.sources import Pair, Splits, check_sides_differ, digest, find_directory, find_file, find_splits, stems
 from minitx.errors import UserError
 
 
@@ -35,6 +35,8 @@ class Tsv:
             source_language if source_column is None else source_column,
             target_language if target_column is None else target_column,
         )
+        by_language = source_column is None and target_column is None
+        check_sides_differ(*self._columns, "language" if by_language else "column")
         self._train, self._validation, self._tests = train, validation, tests
 
     @cached_property

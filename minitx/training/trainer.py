@@ -77,5 +77,5 @@ def _named_mistakes(device: Any) -> Iterator[None]:
         words = reason.lower()
         key = next((name for name in ("strategy", "devices") if name in words), "accelerator")
         raise UserError(
-            f"trainer.{key}={device[key]}: {reason.rstrip('.')}. trainer=auto takes what this machine has."
+            f"trainer.{key}={device[key]}: {reason.rstrip('.! ')}. trainer=auto takes what this machine has."
         ) from error

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from minitx.data.hub import Hub, HubDataset
+from minitx.data.jsonl import Jsonl
 from minitx.data.sources import Pair, TextFiles, find_splits
+from minitx.data.tsv import Tsv
 from minitx.errors import UserError
 
 Write = Callable[..., Path]
@@ -104,3 +107,23 @@ def test_fingerprint_follows_the_contents_alone(write_text: Write) -> None:
 def test_names_of_tests_are_names_of_files_and_their_own(tests: list[str], words: str) -> None:
     with pytest.raises(UserError, match=words):
         find_splits(["train", "val", "test"], "train", None, tests)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda: TextFiles("x", "en", "en"), "source_language and data.target_language are both en"),
+        (lambda: Jsonl("x", "en", "en"), "source_language and data.target_language are both en"),
+        (lambda: Hub(HubDataset("x/y"), "en", "en"), "source_language and data.target_language are both en"),
+        (lambda: Tsv("x", "en", "en"), "source_language and data.target_language are both en"),
+        (lambda: Tsv("x", "en", "de", 2, 2), "source_column and data.target_column are both 2"),
+        (lambda: Tsv("x", "en", "de", "de", None), "source_column and data.target_column are both de"),
+    ],
+)
+def test_a_sentence_is_not_its_own_translation(make: Callable[[], object], what: str) -> None:
+    with pytest.raises(UserError, match=what):
+        make()
+
+
+def test_one_language_may_stand_in_two_columns() -> None:
+    Tsv("x", "en", "en", "formal", "plain")
