@@ -62,7 +62,10 @@ def _train(config: DictConfig) -> None:
                 f"minitx: {holder} is training this configuration; this run has a directory of its own", file=sys.stderr
             )
         elif done is not None:
-            print(f"minitx: {done.path} is this configuration, {done.status}; this run gets a directory beside it", file=sys.stderr)
+            print(
+                f"minitx: {done.path} is this configuration, {done.status}; this run gets a directory beside it",
+                file=sys.stderr,
+            )
         train_once(config)
 
 
