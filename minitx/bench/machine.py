@@ -14,6 +14,8 @@ from minitx.training.machine import describe_machine
 
 MATRIX = 2048
 """Side of the matrices whose product the machine's rate is measured with."""
+COPIED = 2**28
+"""Bytes that are copied to measure the bandwidth of memory: more than caches hold."""
 BUSY = 0.25
 """Processors kept busy by others from which on a warning is given."""
 
@@ -111,3 +113,13 @@ def product_rate(device: torch.device) -> float:
     left, right = (torch.randn(MATRIX, MATRIX, device=device) for _ in range(2))
     timer = Timer("left @ right", globals={"left": left, "right": right}, num_threads=torch.get_num_threads())
     return 2 * MATRIX**3 / timer.blocked_autorange(min_run_time=0.5).median
+
+
+def copy_rate(device: torch.device) -> float:
+    """Bytes a second that a copy of `COPIED` bytes reads and writes, at the median."""
+    source = torch.ones(COPIED // 4, device=device)
+    target = torch.empty_like(source)
+    timer = Timer(
+        "target.copy_(source)", globals={"source": source, "target": target}, num_threads=torch.get_num_threads()
+    )
+    return 2 * COPIED / timer.blocked_autorange(min_run_time=0.5).median

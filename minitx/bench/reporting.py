@@ -29,12 +29,21 @@ class Parser(argparse.ArgumentParser):
 
 def positive(text: str) -> int:
     """An option's value that counts something."""
+    return _at_least(1, text)
+
+
+def natural(text: str) -> int:
+    """An option's value that counts something of which there may be none."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number of at least 1")
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number of at least {least}")
     return number
 
 

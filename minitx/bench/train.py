@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import lightning.pytorch as pl
 import torch
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 from rich.table import Table
 
-from minitx.bench.machine import facts, headline, idle_check, product_rate
-from minitx.bench.reporting import Parser, count, json_lines, make_console, mebibytes, positive, say
+from minitx.bench.machine import copy_rate, facts, headline, idle_check, product_rate
+from minitx.bench.operator_shares import OperatorShares
+from minitx.bench.reporting import Parser, count, json_lines, make_console, mebibytes, natural, positive, say
 from minitx.bench.step_timer import PHASES, EnoughMeasured, Step, StepTimer
 from minitx.bench.timing import spread
 from minitx.config import compose, readable_name
@@ -32,12 +34,14 @@ from minitx.training.trainer import make_trainer
 EXAMPLES = """examples:
   minitx bench train                                  the bundled toy corpus, as `minitx train` would begin
   minitx bench train model=tiny data=multi30k data.path=DIR attention=additive
+  minitx bench train --profile 10                      and which operations the time goes to
   minitx bench train --steps 100 --json train.jsonl trainer=gpu
 
 The steps are those of `minitx train` with the same overrides: same weights, batches and loop, without validation,
 dashboards and checkpoints. No run directory is made. Tokens are source and target tokens without padding; `filled`
 is their share of the padded rectangles. Operations are those of matrix products, two for each multiply-add, with
-padding; the machine's rate is that of an fp32 product of 2048 x 2048 matrices, measured afterwards in the same run.
+padding; the machine's rate is that of an fp32 product of 2048 x 2048 matrices, and its bandwidth that of copying
+256 MiB, read and written bytes together, both measured afterwards in the same run.
 """
 
 
@@ -53,19 +57,21 @@ def main(argv: Sequence[str]) -> int:
         raise UserError(f"minitx bench train has no option {others[0]}; `minitx bench train --help` lists them.")
     make_importable(Path.cwd())
     config = compose(arguments.overrides)
-    _only_steps(config, arguments.warmup + arguments.steps)
+    measured = arguments.warmup + arguments.steps
+    _only_steps(config, measured + arguments.profile)
     console = make_console(arguments.json)
     with json_lines(arguments.json) as write:
         state, warning = idle_check(torch.device("cpu"))
         if warning:
             say(console, warning)
         prepare_process(config.trainer.threads)
-        timer = StepTimer()
-        facts_of_run = _train(config, timer, console)
-        steps = timer.steps()[arguments.warmup :]
+        timer, operators = StepTimer(), OperatorShares(measured)
+        facts_of_run = _train(config, [timer, operators], console)
+        steps = timer.steps()[arguments.warmup : measured]
         if steps:
             record = {"benchmark": "train", **facts_of_run, **state, "overrides": arguments.overrides}
             record |= {"warmup": arguments.warmup, **figures(steps, record["flops_per_token"], record["product_rate"])}
+            record["share_by_operation"] = operators.result
             write(record)
             say(console, headline(record))
             say(
@@ -85,13 +91,13 @@ def _only_steps(config: DictConfig, steps: int) -> None:
     config.training.validate_every = steps + 1
 
 
-def _train(config: DictConfig, timer: StepTimer, console: Any) -> dict[str, Any]:
+def _train(config: DictConfig, callbacks: list[pl.Callback], console: Any) -> dict[str, Any]:
     """Run the steps; returns what does not come from them."""
     corpus: Corpus = instantiate(config.data).prepare()
     module = build_module(config, build_model(config, corpus))
     data = build_data(config, corpus)
     with tempfile.TemporaryDirectory() as directory, log_file(Path(directory, "messages")):
-        trainer = make_trainer(config.training, config.trainer, [], [timer])
+        trainer = make_trainer(config.training, config.trainer, [], callbacks)
         if trainer.world_size > 1:
             raise UserError("minitx bench train measures one process: give trainer.devices=1.")
         operations = flops_per_token(module, data)
@@ -110,6 +116,7 @@ def _train(config: DictConfig, timer: StepTimer, console: Any) -> dict[str, Any]
             "peak_memory_bytes": peak_memory_bytes(device),
             "flops_per_token": operations,
             "product_rate": product_rate(device),
+            "copy_rate": copy_rate(device),
         }
 
 
@@ -155,8 +162,11 @@ def _table(record: dict[str, Any]) -> Table:
         "time goes to": ", ".join(shares),
         "operations": f"{count(record['flops_per_token'])}FLOP a token, {count(record['flops_per_second'])}FLOP/s: "
         f"{record['share_of_product_rate']:.0%} of the {count(record['product_rate'])}FLOP/s of an fp32 matrix product",
-        "peak memory": ", ".join(memory),
+        "memory": f"at most {', '.join(memory)}; copied at {count(record['copy_rate'])}B/s",
     }
+    if record["share_by_operation"]:
+        parts = [f"{kind} {share:.0%}" for kind, share in record["share_by_operation"].items() if share >= 0.005]
+        rows["under the profiler"] = ", ".join(parts)
     for name, words in rows.items():
         table.add_row(name, words)
     return table
@@ -173,5 +183,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("overrides", nargs="*", metavar="OVERRIDE", help="as for minitx train: model=tiny, seed=2, …")
     parser.add_argument("--steps", type=positive, default=30, metavar="N", help="updates that are measured (30)")
     parser.add_argument("--warmup", type=positive, default=5, metavar="N", help="updates before them (5)")
+    parser.add_argument(
+        "--profile", type=natural, default=0, metavar="N", help="further updates under PyTorch's profiler (0)"
+    )
     parser.add_argument("--json", metavar="FILE", help="the figures as a JSON line; -: to standard output")
     return parser

@@ -9,6 +9,7 @@ import pytest
 
 from minitx import cli
 from minitx.bench import train as bench_train
+from minitx.bench.operator_shares import OUTSIDE
 from minitx.bench.step_timer import PHASES, Step, StepTimer
 from minitx.bench.train import figures
 from minitx.config import compose
@@ -58,6 +59,16 @@ def test_the_record(bench, tmp_path) -> None:
     for words in ("a step", "tokens a second", "time goes to", "fp32 matrix product", "4 steps after 1 of warm-up"):
         assert words in shown
     assert [path.name for path in tmp_path.iterdir()] == ["line.jsonl"]  # no run directory, no checkpoint
+
+
+def test_operations_are_profiled_after_the_steps_that_are_measured(bench) -> None:
+    record, shown = bench("--steps", "3", "--warmup", "1", "--profile", "2")
+    assert record["steps"] == 3
+    found = record["share_by_operation"]
+    assert sum(found.values()) == pytest.approx(1.0)
+    assert found["matrix products"] > 0.02
+    assert found[OUTSIDE] > 0
+    assert "under the profiler" in shown
 
 
 def test_the_steps_are_those_of_training(bench, overrides, tmp_path, monkeypatch) -> None:
@@ -129,6 +140,7 @@ def test_a_step_is_the_sum_of_its_batches() -> None:
     [
         (["--steps", "none"], "argument --steps: none is no whole number of at least 1"),
         (["--step", "3"], "has no option --step"),
+        (["--profile", "-1"], "argument --profile: -1 is no whole number of at least 0"),
         (["modle=tiny"], "modle"),
         (["attention=scald"], "scald"),
         (["trainer.devices=2", "trainer.strategy=ddp"], "one process"),
