@@ -16,11 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
+from invented_text import write_text
 
 TARGET = 4_500_000
-WORDS = 400_000
-CHUNK = 50_000
 VOCAB_SIZE = 37_000
 
 
@@ -59,26 +57,9 @@ def run(phase: str, directory: Path, pairs: int) -> dict[str, float]:
     return measured
 
 
-def write_text(directory: Path, pairs: int) -> dict[str, float]:
-    directory.mkdir()
-    generator = np.random.default_rng(0)
-    words = [invented(generator, letters) for letters in ("etaoinshrdlu", "enirsatdhulö")]
-    for split, count in (("train", pairs), ("val", 1000), ("test", 1000)):
-        with open(directory / f"{split}.en", "w") as source, open(directory / f"{split}.de", "w") as target:
-            for start in range(0, count, CHUNK):
-                lengths = np.clip(generator.lognormal(3.1, 0.55, min(CHUNK, count - start)), 2, 100).astype(int)
-                for file, vocabulary in zip((source, target), words, strict=True):
-                    ranks = generator.zipf(1.2, int(lengths.sum())) % WORDS
-                    lines = np.split(vocabulary[ranks], np.cumsum(lengths)[:-1])
-                    file.writelines(" ".join(line) + ".\n" for line in lines)
+def write(directory: Path, pairs: int) -> dict[str, float]:
+    write_text(directory, {"train": pairs, "val": 1000, "test": 1000})
     return {}
-
-
-def invented(generator: np.random.Generator, letters: str) -> np.ndarray:
-    """Words of two to ten letters."""
-    text = "".join(generator.choice(list(letters), 11 * WORDS))
-    lengths = generator.integers(2, 11, WORDS)
-    return np.array([text[11 * i : 11 * i + length] for i, length in enumerate(lengths)])
 
 
 def first_start(directory: Path, pairs: int) -> dict[str, float]:
@@ -134,7 +115,7 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
-PHASES = {"write text": write_text, "first start": first_start, "second start": second_start, "epoch": epoch}
+PHASES = {"write text": write, "first start": first_start, "second start": second_start, "epoch": epoch}
 
 if __name__ == "__main__":
     main()

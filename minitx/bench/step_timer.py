@@ -23,9 +23,10 @@ class EnoughMeasured(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """One update of the weights: seconds by phase, tokens without padding, and cells with it."""
+    """One update of the weights: seconds by phase, sentence pairs, tokens without padding, and cells with it."""
 
     seconds: dict[str, float]
+    pairs: int
     source_tokens: int
     target_tokens: int
     cells: int
@@ -47,7 +48,7 @@ class StepTimer(pl.Callback):
     def __init__(self) -> None:
         self.clock: Clock | None = None
         self.interrupted = False
-        self._batches: list[tuple[int, int, int, bool]] = []
+        self._batches: list[tuple[int, int, int, int, bool]] = []
         self._before: Any = None
 
     def steps(self) -> list[Step]:
@@ -55,14 +56,14 @@ class StepTimer(pl.Callback):
         laps = [] if self.clock is None else self.clock.laps()
         width = len(PHASES)
         steps: list[Step] = []
-        seconds, sizes = dict.fromkeys(PHASES, 0.0), [0, 0, 0]
+        seconds, sizes = dict.fromkeys(PHASES, 0.0), [0, 0, 0, 0]
         for number, (*batch, ends_step) in enumerate(self._batches):
             for phase, lap in zip(PHASES, laps[number * width : (number + 1) * width], strict=True):
                 seconds[phase] += lap
             sizes = [total + size for total, size in zip(sizes, batch, strict=True)]
             if ends_step:
                 steps.append(Step(seconds, *sizes))
-                seconds, sizes = dict.fromkeys(PHASES, 0.0), [0, 0, 0]
+                seconds, sizes = dict.fromkeys(PHASES, 0.0), [0, 0, 0, 0]
         return steps
 
     def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
@@ -94,7 +95,7 @@ class StepTimer(pl.Callback):
         assert isinstance(module, TranslationModule)
         cells = batch.source.numel() + batch.target_input.numel()
         finished = module.finished_step is not None
-        self._batches.append((batch.num_source_tokens, batch.num_target_tokens, cells, finished))
+        self._batches.append((len(batch), batch.num_source_tokens, batch.num_target_tokens, cells, finished))
         if self.interrupted and finished:
             raise EnoughMeasured
 

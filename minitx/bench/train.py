@@ -139,6 +139,7 @@ def figures(steps: Sequence[Step], flops_of_token: float, rate: float) -> dict[s
         "tokens_per_second": per_second,
         "tokens_per_second_lower": by_step.lower,
         "tokens_per_second_upper": by_step.upper,
+        "pairs_per_step": sum(step.pairs for step in steps) / len(steps),
         "tokens_per_step": tokens / len(steps),
         "target_tokens_per_step": sum(step.target_tokens for step in steps) / len(steps),
         "filled": tokens / sum(step.cells for step in steps),
@@ -157,7 +158,8 @@ def _table(record: dict[str, Any]) -> Table:
     rows = {
         "a step": "{:,.1f} ms ({:,.1f}–{:,.1f})".format(*milli),
         "tokens a second": "{:,.0f} ({:,.0f}–{:,.0f} in single steps)".format(*speed),
-        "tokens a step": f"{record['tokens_per_step']:,.0f}, {record['target_tokens_per_step']:,.0f} of them target",
+        "tokens a step": f"{record['tokens_per_step']:,.0f}, {record['target_tokens_per_step']:,.0f} of them target, "
+        f"in {record['pairs_per_step']:,.0f} pairs",
         "filled": f"{record['filled']:.1%}, {1 - record['filled']:.1%} padding",
         "time goes to": ", ".join(shares),
         "operations": f"{count(record['flops_per_token'])}FLOP a token, {count(record['flops_per_second'])}FLOP/s: "

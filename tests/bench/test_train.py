@@ -109,11 +109,12 @@ def test_interrupted_it_shows_the_steps_so_far(bench, monkeypatch) -> None:
 
 def test_figures_of_known_steps() -> None:
     phases = dict.fromkeys(PHASES, 0.25)
-    steps = [Step({**phases, "forward": seconds - 0.75}, 30, 50, 100) for seconds in (1.0, 2.0, 5.0)]
+    steps = [Step({**phases, "forward": seconds - 0.75}, 4, 30, 50, 100) for seconds in (1.0, 2.0, 5.0)]
     found = figures(steps, flops_of_token=10.0, rate=600.0)
     assert (found["step_seconds_lower"], found["step_seconds"], found["step_seconds_upper"]) == (1.5, 2.0, 3.5)
     assert found["tokens_per_second"] == 3 * 80 / 8.0
-    assert (found["tokens_per_step"], found["target_tokens_per_step"], found["filled"]) == (80.0, 50.0, 0.8)
+    assert (found["pairs_per_step"], found["tokens_per_step"], found["target_tokens_per_step"]) == (4.0, 80.0, 50.0)
+    assert found["filled"] == 0.8
     assert found["share_of_time"] == pytest.approx(
         {"data": 3 / 32, "forward": 23 / 32, "backward": 3 / 32, "update": 3 / 32}
     )
@@ -129,9 +130,9 @@ def test_a_step_is_the_sum_of_its_batches() -> None:
 
     timer = StepTimer()
     timer.clock = Ticking()
-    timer._batches = [(3, 4, 10, False), (5, 6, 20, True), (7, 8, 30, False)]  # the last step is not complete
+    timer._batches = [(1, 3, 4, 10, False), (2, 5, 6, 20, True), (3, 7, 8, 30, False)]  # the last step is not complete
     [step] = timer.steps()
-    assert step == Step({"data": 2.0, "forward": 4.0, "backward": 6.0, "update": 8.0}, 8, 10, 30)
+    assert step == Step({"data": 2.0, "forward": 4.0, "backward": 6.0, "update": 8.0}, 3, 8, 10, 30)
     assert (step.total_seconds, step.tokens) == (20.0, 18)
 
 
