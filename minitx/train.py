@@ -33,7 +33,7 @@ from minitx.training.module import NonFiniteLoss, TranslationModule
 from minitx.training.progress import choose_display
 from minitx.training.recorder import Recorder
 from minitx.training.run_directory import MetricsFile, RunDirectory
-from minitx.training.trainer import PRODUCTS, check_devices, make_trainer
+from minitx.training.trainer import PRODUCTS, check_devices, make_trainer, set_product_rounding
 from minitx.training.validation import TranslateValidation
 
 LOSSES = {"plain": plain_loss, "projected": projected_loss}
@@ -90,6 +90,7 @@ def check_classes(config: DictConfig) -> None:
 def build_module(config: DictConfig, model: Transformer) -> TranslationModule:
     """What trains the model, step by step."""
     settings, products = config.training, PRODUCTS.get(config.trainer.precision)
+    set_product_rounding(config.trainer.precision)
     if products is not None:
         lower_products(model, products)
     return TranslationModule(

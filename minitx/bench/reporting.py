@@ -59,6 +59,8 @@ WriteRecord = Callable[[dict[str, Any]], None]
 def json_lines(path: str | None) -> Iterator[WriteRecord]:
     """A function that adds a record to a file, or to standard output for "-", a line each, as soon as it is called.
 
+    What the file holds already stays.
+
     Args:
         path: None: records are dropped.
 
@@ -69,7 +71,7 @@ def json_lines(path: str | None) -> Iterator[WriteRecord]:
         file = sys.stdout
         if path not in (None, STANDARD_OUTPUT):
             try:
-                file = stack.enter_context(Path(path).open("w", encoding="utf-8"))
+                file = stack.enter_context(Path(path).open("a", encoding="utf-8"))
             except OSError as error:
                 raise UserError(f"--json {path} cannot be written: {error.strerror}.") from error
 

@@ -87,7 +87,7 @@ MAPPING = Rule("a group of keys", lambda value: isinstance(value, dict))
 
 # Keys of `training`, each of which may end a run.
 LIMITS = ("max_steps", "max_epochs", "max_tokens", "max_flops", "max_seconds")
-PRECISIONS = ("32-true", "bf16-products", "bf16-mixed", "16-mixed", "bf16-true", "16-true", "64-true")
+PRECISIONS = ("32-true", "tf32", "bf16-products", "bf16-mixed", "16-mixed", "bf16-true", "16-true", "64-true")
 
 # Below this a number is rounded to 0 in fp16.
 SMALLEST_FP16 = 2.0**-25

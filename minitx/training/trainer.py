@@ -14,6 +14,8 @@ from minitx.training.checkpoints import WholeFiles
 
 # Precisions that are minitx's own, not Lightning's: single precision but for the products of linear maps.
 PRODUCTS = {"bf16-products": torch.bfloat16}
+# Single precision by name, and how CUDA then rounds the factors of its products.
+SINGLE = {"32-true": "ieee", "bf16-products": "ieee", "tf32": "tf32"}
 
 
 def make_trainer(settings: Any, device: Any, loggers: list[Any], callbacks: list[pl.Callback]) -> pl.Trainer:
@@ -29,12 +31,12 @@ def make_trainer(settings: Any, device: Any, loggers: list[Any], callbacks: list
         UserError: if this machine does not have what `device` asks for.
     """
     with _named_mistakes(device):
-        return pl.Trainer(
+        trainer = pl.Trainer(
             accelerator=device.accelerator,
             devices=device.devices,
             num_nodes=device.num_nodes,
             strategy=device.strategy,
-            precision="32-true" if device.precision in PRODUCTS else device.precision,
+            precision="32-true" if device.precision in SINGLE else device.precision,
             max_steps=-1 if settings.max_steps is None else settings.max_steps,
             max_epochs=-1 if settings.max_epochs is None else settings.max_epochs,
             val_check_interval=settings.validate_every * settings.accumulate_batches,
@@ -48,6 +50,15 @@ def make_trainer(settings: Any, device: Any, loggers: list[Any], callbacks: list
             enable_model_summary=False,
             use_distributed_sampler=False,
         )
+    kind = trainer.strategy.root_device.type
+    if device.precision == "tf32" and kind != "cuda":
+        raise UserError(f"trainer.precision=tf32 is for NVIDIA GPUs, and this run is on {kind}: use 32-true.")
+    return trainer
+
+
+def set_product_rounding(precision: str) -> None:
+    """Have CUDA round the factors of single-precision products as `trainer.precision` says."""
+    torch.backends.cuda.matmul.fp32_precision = SINGLE.get(precision, "ieee")
 
 
 def check_devices(settings: Any, device: Any) -> None:

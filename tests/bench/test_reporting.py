@@ -2,7 +2,7 @@
 
 import pytest
 
-from minitx.bench.reporting import count, duration, mebibytes, milliseconds, positives, ratio
+from minitx.bench.reporting import count, duration, json_lines, mebibytes, milliseconds, positives, ratio
 from minitx.bench.timing import Spread
 
 
@@ -27,3 +27,13 @@ def test_bytes_ratios_durations() -> None:
 
 def test_lists_of_numbers() -> None:
     assert positives("64,16,64") == [16, 64]
+
+
+def test_records_are_added_to_what_a_file_holds(tmp_path) -> None:
+    file = tmp_path / "records.jsonl"
+    for number in (1, 2):
+        with json_lines(str(file)) as write:
+            write({"number": number})
+    with json_lines(str(file)):
+        pass  # as when the measurement fails
+    assert file.read_text() == '{"number": 1}\n{"number": 2}\n'
