@@ -117,5 +117,7 @@ def _quieten_wandb() -> None:
         "WANDB_DISABLE_CODE": "true",
         "WANDB_INIT_TIMEOUT": "20",  # seconds; wandb's own 90 are long where there is a key and no network
     }
+    if os.name == "posix" and "HOME" not in os.environ:  # as in some batch jobs; wandb would log to the terminal then
+        settings["XDG_CACHE_HOME"] = os.path.join(os.path.expanduser("~"), ".cache")
     for name, value in settings.items():
         os.environ.setdefault(name, value)

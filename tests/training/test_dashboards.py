@@ -1,6 +1,8 @@
 """Dashboards: chosen without a prompt, and never online unless the user is logged in."""
 
 import os
+import subprocess
+import sys
 from functools import partial
 
 import pytest
@@ -48,3 +50,20 @@ def test_an_offline_run_says_how_to_upload_it(tmp_path):
     for number in (1, 2):
         (tmp_path / "wandb" / f"offline-run-2026010{number}-abc").mkdir(parents=True)
     assert upload_hint(tmp_path).endswith("wandb sync " + str(tmp_path / "wandb/offline-run-20260102-abc"))
+
+
+def test_without_a_home_directory_nothing_is_logged_over_the_run(tmp_path):
+    # As in some batch jobs. A process of its own: wandb looks for its directories once.
+    program = (
+        "import sys, functools, pathlib; from lightning.pytorch.loggers import WandbLogger\n"
+        "from minitx.training.dashboards import close_loggers, make_loggers\n"
+        "labels = {'name': 'run', 'group': None, 'tags': []}\n"
+        "factory = functools.partial(WandbLogger, project='minitx')\n"
+        "close_loggers(make_loggers({'wandb': factory}, pathlib.Path(sys.argv[1]), labels, {}), 0)\n"
+    )
+    kept = (name for name in os.environ if not name.startswith(("HOME", "XDG_", "WANDB_")))
+    environment = {name: os.environ[name] for name in kept} | {"WANDB_MODE": "offline"}
+    command = [sys.executable, "-W", "ignore", "-c", program, str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list((tmp_path / "wandb").glob("offline-run-*"))
