@@ -36,7 +36,7 @@ COMMANDS = {
     "bench train": Command("minitx.bench.train", "what a training step takes", "minitx bench train model=tiny"),
     "bench decode": Command("minitx.bench.decode", "how fast a run's model translates", "minitx bench decode RUN"),
     "scores": Command("minitx.scores.command", "the variance argument of §3.2.1, without training", "minitx scores"),
-    "report": Command("minitx.analysis.report", "compare runs: tables and figures, as a page", "minitx report runs"),
+    "report": Command("minitx.report", "compare runs: tables and figures, as a page", "minitx report runs"),
     "dashboard": Command("minitx.dashboard", "live curves in the browser", "minitx dashboard"),
 }
 

@@ -12,6 +12,7 @@ from lightning.pytorch.loggers import Logger
 from omegaconf import DictConfig
 from rich.console import Console
 
+from minitx.analysis.configuration import variant_label
 from minitx.config import config_hash, readable_name, to_plain
 from minitx.config.rules import LIMITS
 from minitx.data.corpus import Corpus
@@ -266,7 +267,9 @@ class _Run:
             if node is not None
         }
         labels = {"name": self.run.path.name, "group": config.group, "tags": list(config.tags)}
-        return make_loggers(factories, self.run.path, labels, to_plain(config))
+        plain = to_plain(config)  # and what a dashboard groups runs by, under short names
+        short = {"variant": variant_label(plain), "d_k": self.model.encoder[0].self_attention.d_k}
+        return make_loggers(factories, self.run.path, labels, plain | short)
 
     def _describe(self, process: dict[str, Any]) -> None:
         """Write `run.json`."""

@@ -54,7 +54,7 @@ def train_help() -> str:
         lines.append(f"{group}=")
         for file in sorted((root / group).glob("*.yaml")):
             mark = "*" if file.stem == defaults[group] else " "
-            lines.append(f"  {mark} {file.stem:<20}{_first_comment(file)}")
+            lines.append(f"  {mark} {file.stem:<23} {_first_comment(file)}")
     lines += ["", "Keys and their defaults; with another option, its own:", ""]
     lines += [f"  {key}={value}" for key, value in _leaves(train) if not key.startswith(("defaults", "hydra", "model"))]
     for group in groups:

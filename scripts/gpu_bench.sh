@@ -10,19 +10,14 @@
 #
 #   DEVICE=cpu        on the processor instead
 #   QUICK=1           tiny cases: does everything run?
-#   MINITX=COMMAND    another minitx than that of .venv, which is set up where it is missing (not in the ten minutes)
+#   MINITX=COMMAND    as in timed_parts.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/timed_parts.sh"
 
 [ $# -eq 1 ] || [ $# -eq 2 ] || refuse "Usage: bash scripts/gpu_bench.sh MULTI30K [OUT]"
 corpus="$1"
-out="${2:-gpu_bench}"
 [ -f "$corpus/train.en" ] || [ -f "$corpus/train.en.gz" ] || refuse "$corpus holds no train.en or train.en.gz."
-[ ! -e "$out" ] || refuse "$out exists already: name another directory, nothing is overwritten."
-if [ -z "${MINITX:-}" ]; then
-    set_up
-    MINITX="$venv_bin/minitx"
-fi
 
 device="${DEVICE:-cuda}"
 case "$device" in cpu) trainer=cpu ;; *) trainer=gpu ;; esac
@@ -49,33 +44,7 @@ if [ -n "${QUICK:-}" ]; then
     small="model.num_layers=1 model.d_model=16 model.num_heads=2 model.d_ff=16 training.max_steps=4 training.validate_every=2"
 fi
 
-mkdir -p "$out"
-SECONDS=0
-missed=""
-
-# part NAME LIMIT COMMAND...: the command's output in files, within LIMIT seconds and what is left of the ten minutes.
-# SIGINT first: what has been measured by then is kept.
-part() {
-    local name="$1" limit="$2" status=0
-    shift 2
-    [ "$limit" -le $((600 - SECONDS)) ] || limit=$((600 - SECONDS))
-    say "$name: minitx $*"
-    if [ "$limit" -le 0 ]; then
-        status=124
-    else
-        # MINITX may be a command of several words.
-        # shellcheck disable=SC2086
-        timeout --signal=INT --kill-after=20 "$limit" $MINITX "$@" >"$out/$name.txt" 2>"$out/$name.log" || status=$?
-    fi
-    case "$status" in
-        0) ;;
-        124 | 137) missed="$missed $name(time)" ;;
-        *)
-            missed="$missed $name(status $status)"
-            tail -n 3 "$out/$name.log" >&2
-            ;;
-    esac
-}
+start_parts "${2:-gpu_bench}" 600
 
 for dtype in $dtypes; do
     part "attention_$dtype" 90 bench attention --device "$device" --lengths $lengths --d-k $widths --dtype $dtype \
@@ -101,6 +70,4 @@ for run in "$out"/runs/*/; do
 done
 
 rm -rf "$out/cache"
-cat "$out"/*.txt
-say "$SECONDS s; tables, figures and JSON lines are in $out"
-[ -z "$missed" ] || refuse "not whole:$missed"
+end_parts

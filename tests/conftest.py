@@ -47,6 +47,36 @@ def multi30k() -> Path:
     return directory
 
 
+@pytest.fixture
+def wandb_records():
+    """`wandb_records(directory)`: what the one offline run of Weights & Biases below `directory`/wandb holds."""
+
+    def read(directory: Path) -> list:
+        from wandb.proto.wandb_internal_pb2 import Record
+
+        [file] = (directory / "wandb").glob("offline-run-*/*.wandb")
+        return [Record.FromString(data) for data in _log_entries(file.read_bytes())]
+
+    return read
+
+
+def _log_entries(data: bytes):
+    """The entries of a LevelDB log: after a header of 7 bytes, blocks of 32 KiB in which each piece of an entry has a
+    checksum (4 bytes), its length (2) and its kind (1): whole, first, middle or last."""
+    assert data.startswith(b":W&B")
+    entry, place = b"", 7
+    while place + 7 <= len(data):
+        if (left := 2**15 - place % 2**15) < 7:  # no piece begins in a block's last bytes
+            place += left
+            continue
+        length, kind = int.from_bytes(data[place + 4 : place + 6], "little"), data[place + 6]
+        entry += data[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in (1, 4):
+            yield entry
+            entry = b""
+
+
 PAIRS = [
     ("A dog runs across the street.", "Ein Hund läuft über die Straße."),
     ("Two men are reading a book.", "Zwei Männer lesen ein Buch."),

@@ -1,57 +1,11 @@
-"""`minitx report`: what runs say together, as a page that works offline, Markdown, CSV and figures."""
+"""A report over runs: read them, compute, and write a page that works offline, Markdown, CSV and figures."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from minitx.errors import UserError
-
-EXAMPLES = """examples:
-  minitx report runs                                 every run below runs/, into report/
-  minitx report runs/a runs/b --out comparison       two runs
-  minitx report runs --target 2.5 --reference additive
-
-RUNS are run directories, or directories that hold some at any depth: copied ones, unfinished ones and ones that
-diverged included. The report goes to DIR/report.html, report.md, *.csv and figures/*.svg and *.png; where DIR exists it
-goes to DIR-2, DIR-3, …
-"""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"minitx report: {message}; `minitx report --help` lists what there is.")
-
-
-def main(argv: Sequence[str]) -> None:
-    """Write a report over the runs named in `argv`.
-
-    Raises:
-        UserError: if there is no run, none that can be read or none that was validated, or DIR cannot be made.
-    """
-    arguments = _parser().parse_args(argv)
-    write_report(
-        arguments.runs, arguments.out, target=arguments.target, reference=arguments.reference, split=arguments.split
-    )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="minitx report",
-        description="Compare runs: convergence, differences paired by seed, BLEU, cost and score statistics.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUNS", help="run directories, or parents of some")
-    parser.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="where to (default: report)")
-    parser.add_argument(
-        "--target", type=float, metavar="LOSS", help="validation loss to time runs to (default: a rule)"
-    )
-    parser.add_argument("--reference", metavar="VARIANT", help="what to compare with (default: scaled)")
-    parser.add_argument("--split", metavar="NAME", help="split whose translations are compared (default: a test split)")
-    return parser
 
 
 def write_report(
@@ -70,7 +24,7 @@ def write_report(
         target, reference, split: see `analyse`.
 
     Raises:
-        UserError: see `main`.
+        UserError: if there is no run, none that can be read or none that was validated, or `out` cannot be made.
     """
     from minitx.analysis.page import write_files
     from minitx.analysis.results import analyse

@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from minitx.nn.attention import MultiHeadAttention
 from minitx.nn.embedding import Embedding
 
+SCHEMES = ("variance", "small_query", "xavier")
+
 
 def stable_seed(seed: int, name: str) -> int:
     """A seed of 63 bits made of (seed, name), the same in every process and version of Python."""
@@ -39,14 +41,19 @@ def initialise_parameters(model: nn.Module, seed: int, scheme: str = "variance")
             parameter with two names (tied weights) goes by the first.
         seed: the run's seed.
         scheme: how W^Q and W^K are drawn. "variance": N(0, 1/d_model), so that input of unit variance gives queries
-            and keys of unit variance, as §3.2.1 assumes, at every d_k. "xavier": uniform over all heads at once, which
-            shrinks them where h·d_k exceeds d_model.
+            and keys of unit variance, as §3.2.1 assumes, at every d_k. "small_query": the same numbers, those of W^Q
+            divided by √d_k, so that unscaled scores begin as scaled ones and only their training differs. "xavier":
+            uniform over all heads at once, which shrinks them where h·d_k exceeds d_model.
 
     Every other matrix is Xavier-uniform (Glorot and Bengio 2010), embeddings N(0, 1/d_model), biases 0, gains 1.
     """
     for name, parameter, module in _shared_parameters(model):
         generator = torch.Generator().manual_seed(stable_seed(seed, name))
         _draw(parameter, name, module, generator, scheme)
+    if scheme == "small_query":
+        for module in model.modules():
+            if isinstance(module, MultiHeadAttention):
+                module.query_projection.weight.div_(module.d_k**0.5)
 
 
 def _shared_parameters(model: nn.Module) -> Iterator[tuple[str, Tensor, nn.Module]]:
@@ -72,7 +79,7 @@ def _draw(parameter: Tensor, name: str, module: nn.Module, generator: torch.Gene
         parameter.zero_()
     elif isinstance(module, nn.LayerNorm):
         parameter.fill_(1.0)
-    elif isinstance(module, nn.Linear) and is_query_or_key and scheme == "variance":
+    elif isinstance(module, nn.Linear) and is_query_or_key and scheme != "xavier":
         _fill(parameter, generator, std=module.in_features**-0.5)
     elif isinstance(module, nn.Linear):
         bound = (6.0 / (module.in_features + module.out_features)) ** 0.5

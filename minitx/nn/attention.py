@@ -85,6 +85,7 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         self.num_heads = num_heads
+        self.d_k = d_k
         self.query_projection = nn.Linear(d_model, num_heads * d_k, bias=False)
         self.key_projection = nn.Linear(d_model, num_heads * d_k, bias=False)
         self.value_projection = nn.Linear(d_model, num_heads * d_v, bias=False)

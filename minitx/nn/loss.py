@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from minitx.nn.low_precision import low_product
+from minitx.nn.low_precision import low_product, rounded_rows
 
 LOGIT_BYTES = {"cpu": 20 * 2**20}
 """Memory for the logits that `projected_loss` holds at once: what a CPU's caches hold, where a softmax is then three to
@@ -81,7 +81,9 @@ class _ProjectedLoss(torch.autograd.Function):
             products = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden.dtype
         # Products in that precision, everything else in single precision at least.
         wide = torch.promote_types(products, torch.float32)
-        rows, words = hidden.to(products), weight.to(products)
+        # Rounded, rows come in few numbers: for each number a CPU's library would prepare kernels, and keep them.
+        rows = hidden if products == hidden.dtype else rounded_rows(hidden, products)
+        words = weight.to(products)
         mean_word = words.mean(dim=0, dtype=wide)
         grad_hidden = torch.empty_like(hidden) if need_gradient else None
         grad_weight = torch.zeros_like(weight, dtype=wide) if need_gradient else None
@@ -90,13 +92,16 @@ class _ProjectedLoss(torch.autograd.Function):
             for chunk in _chunks(rows, len(words)):
                 logits = rows[chunk] @ words.T
                 p = logits.softmax(dim=-1)
-                sums += _sums(logits, p, rows[chunk].to(wide) @ mean_word, target[chunk], label_smoothing)
+                true = target[chunk]
+                real = len(true)  # what follows them are rows of zeros
+                mean_logit = rows[chunk][:real].to(wide) @ mean_word
+                sums += _sums(logits[:real], p[:real], mean_logit, true, label_smoothing)
                 if grad_hidden is not None and grad_weight is not None:
                     # The derivative of the smoothed sum by the logits is p - ε/V - (1 - ε) [j = y]; the part that is
                     # the same for all words, ε/V, is taken out of the products below.
-                    slope = p.scatter_add_(1, target[chunk, None], p.new_full((len(p), 1), label_smoothing - 1))
-                    grad_hidden[chunk] = slope @ words
-                    grad_weight += slope.T @ rows[chunk]
+                    p[:real].scatter_add_(1, true[:, None], p.new_full((real, 1), label_smoothing - 1))
+                    grad_hidden[chunk] = (p @ words)[:real]
+                    grad_weight += p.T @ rows[chunk]
         if grad_hidden is not None and grad_weight is not None:
             grad_hidden -= label_smoothing * mean_word.to(hidden.dtype)
             grad_weight -= label_smoothing / len(words) * rows.sum(dim=0, dtype=wide)

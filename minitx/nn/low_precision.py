@@ -51,7 +51,7 @@ def lower_products(model: nn.Module, products: torch.dtype) -> None:
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, products: torch.dtype) -> Tensor:
-        rows, low_weight = _rounded_rows(x, products), weight.to(products)
+        rows, low_weight = rounded_rows(x, products), weight.to(products)
         ctx.save_for_backward(rows, low_weight)
         return (rows @ low_weight.T)[: x.numel() // x.shape[-1]].to(x.dtype).view(*x.shape[:-1], -1)
 
@@ -59,13 +59,13 @@ class _Product(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Any:
         rows, weight = ctx.saved_tensors
-        slopes = _rounded_rows(gradient, rows.dtype)
+        slopes = rounded_rows(gradient, rows.dtype)
         grad_x = (slopes @ weight)[: gradient.numel() // gradient.shape[-1]].to(gradient.dtype)
         grad_weight = (slopes.T @ rows).to(gradient.dtype)
         return grad_x.view(*gradient.shape[:-1], -1), grad_weight, None
 
 
-def _rounded_rows(x: Float[Tensor, "*batch width"], dtype: torch.dtype) -> Float[Tensor, "rows width"]:
+def rounded_rows(x: Float[Tensor, "*batch width"], dtype: torch.dtype) -> Float[Tensor, "rows width"]:
     """The vectors of `x` in `dtype`, a row each, with rows of zeros at the end up to a multiple of `ROWS`."""
     count, width = x.numel() // x.shape[-1], x.shape[-1]
     rows = x.new_empty(-(-count // ROWS) * ROWS, width, dtype=dtype)

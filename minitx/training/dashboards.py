@@ -65,6 +65,29 @@ def _wandb_logger(make: LoggerFactory) -> WandbLogger:
     return logger
 
 
+def publish_report(directory: Path, project: str) -> str:
+    """Keep a report as an artifact of a run of its own, beside the runs it is about; a line that says where it went.
+
+    Args:
+        directory: what `minitx report` wrote. Without a login the run's files go to `wandb/` beside it.
+        project: the project of Weights & Biases.
+    """
+    _quieten_wandb()
+    place = directory.resolve().parent
+    labels = {"project": project, "name": directory.name, "job_type": "report", "save_dir": str(place)}
+    logger = _wandb_logger(partial(WandbLogger, **labels))
+    run = logger.experiment
+    run.log_artifact(str(directory), name=_artifact_name(directory.name), type="report")
+    online, url = logger._wandb_init.get("mode") != "offline", getattr(run, "url", None)
+    run.finish()
+    return f"report kept as an artifact of {url}" if online and url else upload_hint(place) or ""
+
+
+def _artifact_name(name: str) -> str:
+    """What Weights & Biases takes as the name of an artifact: letters, digits, `-`, `_` and `.`."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:128]
+
+
 def draw_together(loggers: Sequence[Logger], charts: Mapping[str, Mapping[str, list[str]]]) -> None:
     """Have several curves drawn in one chart where a dashboard lets a run ask for it: TensorBoard's "Custom Scalars".
 

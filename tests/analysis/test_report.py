@@ -164,3 +164,21 @@ def test_torch_is_not_needed(write_run: Callable[..., Path], tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out/report.html").exists()
     assert done.stderr == ""
+
+
+def test_a_report_becomes_an_artifact_of_a_run_of_its_own(
+    write_sweep: Callable[..., Path], tmp_path: Path, wandb_records: Callable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs, out = write_sweep(), tmp_path / "my report"
+
+    assert cli.main(["report", str(runs), "--out", str(out), "--wandb", "some-project"]) == 0
+
+    [offline] = (tmp_path / "wandb").glob("offline-run-*")
+    assert f"upload it with: wandb sync {offline}" in capsys.readouterr().out
+    records = wandb_records(tmp_path)
+    opened = next(record.run for record in records if record.HasField("run"))
+    assert (opened.project, opened.display_name, opened.job_type) == ("some-project", "my report", "report")
+    [kept] = [record.artifact for record in records if record.HasField("artifact")]
+    assert (kept.name, kept.type) == ("my_report", "report")
+    held = {entry.path for entry in kept.manifest.contents}
+    assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == held

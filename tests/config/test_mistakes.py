@@ -168,7 +168,7 @@ def test_h2_names_the_constraint_and_the_value(overrides: list[str], parts: list
         ("model.num_layers", True, "whole number"),
         ("model.num_heads", 0, "at least 1"),
         ("model.norm", "mid", "pre or post"),
-        ("model.initialisation", "zero", "variance or xavier"),
+        ("model.initialisation", "zero", "variance, small_query or xavier"),
         ("model.dropout", -0.1, "at least 0"),
         ("model.dropout", float("nan"), "number"),
         ("training.max_steps", 0, "at least 1"),

@@ -88,12 +88,20 @@ def test_the_paper_is_the_default(build):
     assert type(build().encoder[0].residuals[0]) is PostNorm
 
 
-def test_the_probability_of_dropout_reaches_every_part(build):
-    model = build(dropout=0.25)
-    parts = [name for name, module in model.named_modules() if isinstance(module, Dropout) and module.p == 0.25]
-    # Embedding; in each of 2 + 2 layers: residual connections, attention weights, the feed-forward's hidden layer.
-    assert len(parts) == 1 + 2 * (2 + 1 + 1) + 2 * (3 + 2 + 1)
-    assert len(parts) == sum(isinstance(module, (Dropout, nn.Dropout)) for module in model.modules())
+def test_dropout_is_where_section_5_4_has_it_and_elsewhere_by_argument(build):
+    """On the output of each sub-layer and on the embeddings."""
+
+    def rates(model, *places):
+        found = {name: part.p for name, part in model.named_modules() if isinstance(part, Dropout)}
+        kinds = {"attention": "attention.dropout", "activation": "feed_forward.dropout"}
+        return [{rate for name, rate in found.items() if name.endswith(kinds[place])} for place in places], {
+            rate for name, rate in found.items() if not name.endswith(tuple(kinds.values()))
+        }
+
+    assert rates(build(dropout=0.25), "attention", "activation") == ([{0.0}, {0.0}], {0.25})
+    model = build(dropout=0.25, attention_dropout=0.125, activation_dropout=0.375)
+    assert rates(model, "attention", "activation") == ([{0.125}, {0.375}], {0.25})
+    assert sum(isinstance(part, Dropout) for part in model.modules()) == 1 + 2 * (2 + 2) + 2 * (3 + 3)
 
 
 def test_d_k_and_d_v_are_numbers_of_their_own(build):
@@ -121,7 +129,7 @@ def test_d_k_and_d_v_are_numbers_of_their_own(build):
         ({"dropout": 1.0}, r"model.dropout=1.0: it must be 0 or more and less than 1"),
         ({"dropout": -0.1}, r"model.dropout=-0.1: "),
         ({"norm": "rms"}, r"model.norm=rms: choose pre or post"),
-        ({"initialisation": "xaver"}, r"model.initialisation=xaver: choose variance or xavier"),
+        ({"initialisation": "xaver"}, r"model.initialisation=xaver: choose variance, small_query or xavier"),
     ],
     ids=str,
 )

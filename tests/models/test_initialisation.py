@@ -209,6 +209,19 @@ def test_xavier_is_an_option_for_queries_and_keys(build):
         assert torch.equal(others[0][name], others[1][name]) != is_query_or_key
 
 
+def test_a_small_query_makes_unscaled_attention_begin_as_scaled(build):
+    """The same function at step 0 with other weights: in exact numbers, since √16 is a power of two."""
+    source = torch.tensor([[3, 4, 5, 2], [6, 2, 0, 0]])
+    scaled = build(ScaledDotProduct, d_k=16)
+    small = build(UnscaledDotProduct, d_k=16, initialisation="small_query")
+    assert torch.equal(scaled(source, source), small(source, source))
+    assert not torch.allclose(scaled(source, source), build(UnscaledDotProduct, d_k=16)(source, source), atol=1e-3)
+    others = state(scaled), state(small)
+    for name in others[0]:
+        factor = 4.0 if name.endswith("query_projection.weight") else 1.0
+        assert torch.equal(others[0][name], factor * others[1][name]), name
+
+
 def test_biases_are_zero_and_gains_one_also_when_drawn_again(build):
     model = build(norm="pre")
     for parameter in model.parameters():
