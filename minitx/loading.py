@@ -131,7 +131,10 @@ def _check_values(record: Path, group: str, node: dict[str, Any]) -> None:
         rule = RULES.get(key) or rule_for(known.get(name))
         if rule is not None and not isinstance(value, dict):
             rule.check(f"{record}: {key}", value)
-    if not isinstance(node.get("path"), str | None):  # null where the data are not in files of the user's
+    path = node.get("path")
+    if isinstance(path, dict) and "_target_" in path:  # the bundled corpus: wherever this installation has it
+        find_target(f"{record}: {group}.path", path["_target_"])
+    elif not isinstance(path, str | None):  # null where the data are not in files of the user's
         raise UserError(f"{record}: {group}.path must be text, the directory that holds the data.")
 
 

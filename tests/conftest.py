@@ -52,8 +52,10 @@ def wandb_records():
     """`wandb_records(directory)`: what the one offline run of Weights & Biases below `directory`/wandb holds."""
 
     def read(directory: Path) -> list:
+        import wandb
         from wandb.proto.wandb_internal_pb2 import Record
 
+        wandb.teardown()  # waits for its service, which may still be writing a run that has ended
         [file] = (directory / "wandb").glob("offline-run-*/*.wandb")
         return [Record.FromString(data) for data in _log_entries(file.read_bytes())]
 

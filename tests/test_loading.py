@@ -6,9 +6,12 @@ import pickle
 
 import pytest
 import torch
+from omegaconf import OmegaConf
 
+from minitx.config import compose
 from minitx.errors import UserError
-from minitx.loading import choose_device, find_checkpoint, load_run, read_weights
+from minitx.loading import choose_device, find_checkpoint, load_run, read_config, read_weights
+from minitx.resources import configs_directory, toy_corpus_directory
 
 VARIANTS = ["ScaledDotProduct", "UnscaledDotProduct", "InverseDk", "Bilinear", "Cosine", "Additive"]
 
@@ -46,6 +49,38 @@ def test_the_corpus_has_the_runs_own_tokenizer_and_may_have_moved(make_run, tmp_
     with pytest.raises(UserError, match=r"data\.path=.*not a directory"):
         run.corpus().split("test")
     assert len(run.corpus(tmp_path / "moved").split("test")) == 5
+
+
+def record(path, config):
+    """Write the configuration into the record of a run, as training does."""
+    (path / "run.json").write_text(json.dumps({"config": config}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", sorted(file.stem for file in (configs_directory() / "data").glob("*.yaml")))
+def test_what_training_takes_as_data_is_taken_from_its_record(tmp_path, option):
+    needed = {
+        "hub": ["data.name=owner/corpus"],
+        "multi30k": ["data.path=corpus"],
+        "jsonl": ["data.path=corpus"],
+        "text_files": ["data.path=corpus"],
+        "tsv": ["data.path=corpus"],
+    }
+    languages = ["data.source_language=en", "data.target_language=de"]
+    config = OmegaConf.to_container(compose([f"data={option}", *languages, *needed.get(option, [])]), resolve=True)
+    record(tmp_path, config)
+    assert read_config(tmp_path)["data"] == config["data"]
+
+
+def test_a_run_of_the_bundled_corpus_finds_it_again(make_run):
+    path = make_run()
+    config = read_config(path)
+    bundled = {"path": {"_target_": "minitx.resources.toy_corpus_directory"}, "max_length": None}
+    record(path, config | {"data": config["data"] | bundled})
+    lines = (toy_corpus_directory() / "test.en").read_text(encoding="utf-8").splitlines()
+    assert load_run(path).corpus().split("test").sources() == lines
+    for wrong in ({}, {"_target_": "minitx.nowhere"}, 3, ["corpus"]):
+        record(path, config | {"data": config["data"] | {"path": wrong}})
+        assert "data.path" in refusal(path)
 
 
 def test_checkpoints_are_looked_for_in_order(make_run):

@@ -8,6 +8,7 @@ import signal
 
 import pytest
 import torch
+import wandb
 from sacrebleu.metrics import BLEU
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -288,6 +289,7 @@ def test_what_this_machine_or_program_has_not_is_named_before_a_run_directory_is
 
 
 def test_w2_a_key_that_is_refused_leaves_the_run_offline(run, capsys, monkeypatch):
+    wandb.setup()  # as another run of this process leaves it, which was offline: wandb reads the environment once
     monkeypatch.delenv("WANDB_MODE")
     monkeypatch.setenv("WANDB_API_KEY", "bad")
     path = run(logger="wandb")

@@ -51,8 +51,8 @@ def _wandb_logger(make: LoggerFactory) -> WandbLogger:
         assert isinstance(logger, WandbLogger)
         # Lightning passes this on though it is not set, and wandb would warn of it at every start.
         logger._wandb_init.pop("anonymous", None)
-        if offline:
-            logger._wandb_init["mode"] = "offline"  # wandb reads the environment once, maybe before
+        # wandb reads the environment once a process, maybe before it was as it is now.
+        logger._wandb_init["mode"] = "offline" if offline else "online"
         try:
             _ = logger.experiment
         except Exception as error:  # of whatever kind: a dashboard is no reason not to train
