@@ -9,12 +9,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from minitx.analysis.configuration import as_text, distinguishing_keys, most_common, say, short_name, variant_label
+from minitx.analysis.configuration import (
+    as_text,
+    corpus_names,
+    distinguishing_keys,
+    fingerprint,
+    most_common,
+    say,
+    short_name,
+    variant_label,
+)
 from minitx.analysis.runs import STATUSES, Run
 
 # Circumstances: runs are kept apart by them only where one variant was run at one seed under several.
 CIRCUMSTANCES = ("data", "trainer", "training")
-FIRST_AXES = ("d_k", "peak_learning_rate", "lr", "d_model", "num_heads", "num_layers")
+# d_k is what variants are compared over; runs on different data are not compared at all.
+NEVER_A_VARIANT = ("d_k", "data")
+FIRST_AXES = ("d_k", "data", "peak_learning_rate", "lr", "d_model", "num_heads", "num_layers")
 
 Condition = tuple[Any, ...]
 
@@ -86,11 +97,15 @@ def variant_order(variant: str) -> tuple[bool, str]:
 
 def arrange(runs: Sequence[Run]) -> Design:
     """Sort runs into arms, and keep one of those that repeat each other."""
-    candidates = [_Candidate(run, variant_label(run.config), distinguishing_keys(run)) for run in runs]
+    corpora = corpus_names(runs)
+    candidates = [
+        _Candidate(run, variant_label(run.config), distinguishing_keys(run) | {"data": corpora[fingerprint(run)]})
+        for run in runs
+    ]
     kept, left_out = _without_repeats(candidates)
     own_keys = _axes(kept)
     axes, companions = _independent(own_keys, kept)
-    labels = [key for key in axes if key != "d_k" and _names_one_variant(key, kept)]
+    labels = [key for key in axes if key not in NEVER_A_VARIANT and _names_one_variant(key, kept)]
     axes = [key for key in axes if key not in labels]
     usual = {key: as_text(most_common([own.keys.get(key) for own in kept])) for key in labels}
     placed = []
@@ -135,10 +150,10 @@ def _axes(runs: Sequence[_Candidate]) -> list[str]:
     """The keys that differ, and those circumstances that were varied on purpose.
 
     That is: they tell apart runs of one variant, seed and condition. Other circumstances that differ are no reason not
-    to compare; the report warns of them.
+    to compare; the report warns of them. The data themselves are one: losses on two corpora have no difference.
     """
     differing = _differing(runs)
-    axes = [key for key in differing if not _is_circumstance(key)]
+    axes = [key for key in differing if key == "data" or not _is_circumstance(key)]
     together: dict[Any, list[_Candidate]] = defaultdict(list)
     for own in runs:
         together[own.variant, own.run.seed, *map(own.text, axes)].append(own)

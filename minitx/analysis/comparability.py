@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from minitx.analysis.arms import Design
-from minitx.analysis.configuration import flatten, say
+from minitx.analysis.configuration import corpus_names, fingerprint, flatten, say
 from minitx.analysis.runs import Run, mapping
 
 MOST_NAMED = 3
@@ -16,7 +16,7 @@ LOSSES = "A difference between their losses may come from this."
 SECONDS = "Do not compare their seconds, tokens/s and memory."
 # The beginnings of keys, and what a difference there means; the first that fits counts.
 MEANING = {
-    "data": "Their losses and scores measure different tasks: do not compare them.",
+    "data": "Their losses and scores measure different tasks: do not compare them, report each corpus alone.",
     "data.batch_tokens": "A step is not the same amount of training.",
     "data.pool_size": LOSSES,
     "training.max": "They had different budgets: compare them at equal steps, not by their final figures.",
@@ -24,6 +24,9 @@ MEANING = {
     "training.accumulate_batches": "A step is not the same amount of training.",
     "training.validate_every": "Times to the target are interpolated over different distances.",
     "training.log_every": "",
+    "training.beam_size": "Do not compare their BLEU and chrF.",
+    "training.length_penalty": "Do not compare their BLEU and chrF.",
+    "training.average_last": "Do not compare their BLEU, chrF and test losses.",
     "trainer.precision": "Rounding differs: a difference between their losses may come from this.",
     "trainer.": SECONDS,
     "": LOSSES,
@@ -39,14 +42,16 @@ WORDS = {
 def comparability_warnings(design: Design, table: pd.DataFrame) -> list[str]:
     """A sentence for each circumstance that differs between runs and is no axis: what differs, and which runs.
 
+    Of different data it warns in any case, for no comparison of losses leads over them.
+
     Covered are data, batches, precision, budget, lengths, code and libraries, BLEU signatures, and, where seconds,
     tokens/s and memory are concerned, device, threads and what was measured along the way.
     """
     names = [str(name) for name in table["name"]]
     runs = [placed.run for placed in design.runs]
     found = []
-    for key in design.circumstances:
-        values = [_circumstance(run, key) for run in runs]
+    for key in _circumstances(design):
+        values = _values(runs, key)
         meaning = MEANING.get(key) or next(MEANING[start] for start in _longest_first(MEANING) if key.startswith(start))
         found.append(f"{_differs(WORDS.get(key, key), values, names)} {meaning}")
     for words, values, meaning in _recorded(runs):
@@ -59,10 +64,17 @@ def _longest_first(starts: dict[str, str]) -> list[str]:
     return sorted(starts, key=len, reverse=True)
 
 
-def _circumstance(run: Run, key: str) -> str:
+def _circumstances(design: Design) -> list[str]:
+    # The device that an accelerator stands for is recorded by its name.
+    others = [key for key in design.circumstances if key not in ("data", "trainer.accelerator")]
+    return ["data", *others] if len({fingerprint(placed.run) for placed in design.runs}) > 1 else others
+
+
+def _values(runs: Sequence[Run], key: str) -> list[str]:
     if key == "data":
-        return str(run.facts.get("data_fingerprint"))[:8]
-    return say(flatten(run.config).get(key))
+        names = corpus_names(runs)
+        return [names[fingerprint(run)] for run in runs]
+    return [say(flatten(run.config).get(key)) for run in runs]
 
 
 def _recorded(runs: Sequence[Run]) -> Iterator[tuple[str, list[str], str]]:

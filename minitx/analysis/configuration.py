@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from minitx.analysis.runs import Run
+from minitx.analysis.runs import Run, mapping
 
 SITES = {"encoder_self_attention": "encoder", "decoder_self_attention": "decoder", "cross_attention": "cross"}
 SHORT_NAMES = {
@@ -62,8 +62,21 @@ def distinguishing_keys(run: Run) -> dict[str, Any]:
     if isinstance(model, Mapping):
         keys["d_k"] = model.get("d_k") or _per_head(model)
         keys["d_v"] = model.get("d_v") or _per_head(model)
-    keys["data"] = str(run.facts.get("data_fingerprint"))[:8]
+    keys["data"] = fingerprint(run)
     return keys
+
+
+def fingerprint(run: Run) -> str:
+    """The beginning of the hash of its text and vocabulary."""
+    return str(run.facts.get("data_fingerprint"))[:8]
+
+
+def corpus_names(runs: Sequence[Run]) -> dict[str, str]:
+    """A name for each fingerprint: the option of `data` that the first of its runs took, and the fingerprint."""
+    return {
+        fingerprint(run): f"{mapping(run.config.get('options')).get('data', 'unknown')} {fingerprint(run)}"
+        for run in reversed(runs)
+    }
 
 
 def _per_head(model: Mapping[str, Any]) -> int | None:

@@ -76,6 +76,20 @@ def test_budget_and_precision_do_not_keep_variants_apart(write_run: Callable[...
     assert found.circumstances == ("trainer.precision", "training.max_steps")
 
 
+def test_different_data_keep_runs_apart_under_the_corpus_own_name(write_run: Callable[..., Path]) -> None:
+    other = {"facts": {"data_fingerprint": "b" * 64}, "changes": {"options.data": "multi30k"}}
+    found = design([write_run("a"), write_run("b", "unscaled"), write_run("c", "additive", **other)])
+
+    assert found.axes == ("data",)
+    assert found.variants == ["scaled", "additive", "unscaled"]
+    [unusual, usual] = found.conditions
+    assert [placed.condition for placed in found.runs] == [
+        unusual if p.variant == "additive" else usual for p in found.runs
+    ]
+    assert found.label(("multi30k bbbbbbbb",)) == "data multi30k bbbbbbbb"
+    assert ("multi30k bbbbbbbb",) in found.conditions
+
+
 def test_a_precision_varied_on_purpose_is_an_axis(write_run: Callable[..., Path]) -> None:
     paths = [
         write_run(f"{name}-{precision}", name, changes={"trainer.precision": precision})

@@ -21,6 +21,7 @@ def test_runs_alike_give_no_warning(write_sweep: Callable[..., Path]) -> None:
     ("changes", "facts", "parts"),
     [
         ({}, {"data_fingerprint": "b" * 64}, ["The data", "aaaaaaaa in 2 runs (one, two)", "bbbbbbbb in 1 run (odd)"]),
+        ({"training.beam_size": 7}, {}, ["training.beam_size", "7 in 1 run (odd)", "their BLEU and chrF."]),
         ({"trainer.precision": "16-mixed"}, {}, ["The precision", "16-mixed in 1 run (odd)", "Rounding"]),
         ({"training.max_steps": 100}, {}, ["The budget", "400 in 2 runs", "100 in 1 run (odd)", "budgets"]),
         ({"training.max_epochs": 3}, {}, ["The budget", "3 in 1 run (odd)", "default in 2 runs"]),
@@ -40,6 +41,22 @@ def test_a_difference_is_named(write_run: Callable[..., Path], changes: dict, fa
 
     assert len(found) == 1
     assert all(part in found[0] for part in parts), found
+
+
+def test_an_accelerator_is_the_device_it_stood_for(write_run: Callable[..., Path]) -> None:
+    assert warnings([write_run("one"), write_run("odd", "unscaled", changes={"trainer.accelerator": "auto"})]) == ()
+
+
+def test_data_differ_even_where_every_variant_was_tried_on_both(write_run: Callable[..., Path]) -> None:
+    paths = [
+        write_run(f"{name}-{letter}", name, facts={"data_fingerprint": letter * 64})
+        for name in ("scaled", "unscaled")
+        for letter in "ab"
+    ]
+
+    [found] = warnings(paths)
+
+    assert "measure different tasks" in found
 
 
 def test_other_bleu_signatures(write_run: Callable[..., Path]) -> None:
